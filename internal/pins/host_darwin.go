@@ -1,0 +1,40 @@
+package pins
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func hostFacts() ([]HostFact, error) {
+	build, err := unix.Sysctl("kern.osversion")
+	if err != nil {
+		return nil, fmt.Errorf("pins: host facts: kern.osversion: %w", err)
+	}
+	return []HostFact{{"kern.osversion", build}}, nil
+}
+
+// openNoSymlinks opens path for reading when no part of it is a symlink, and does not wait for the other end of a FIFO.
+func openNoSymlinks(path string) (*os.File, error) {
+	for {
+		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NOFOLLOW_ANY, 0)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		}
+		return os.NewFile(uintptr(fd), path), nil
+	}
+}
+
+func fileID(info fs.FileInfo) (FileID, error) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return FileID{}, fmt.Errorf("pins: %s: no stat of it", info.Name())
+	}
+	return FileID{Dev: uint64(st.Dev), Ino: st.Ino, UID: st.Uid, Size: st.Size, MtimeNs: st.Mtimespec.Nano(), CtimeNs: st.Ctimespec.Nano()}, nil
+}

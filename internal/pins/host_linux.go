@@ -1,0 +1,55 @@
+package pins
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func hostFacts() ([]HostFact, error) {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return nil, fmt.Errorf("pins: host facts: uname: %w", err)
+	}
+	return []HostFact{
+		{"kernel-release", unix.ByteSliceToString(u.Release[:])},
+		{"kernel-version", unix.ByteSliceToString(u.Version[:])},
+		{"landlock-abi", strconv.Itoa(landlockABI())},
+	}, nil
+}
+
+// landlockABI is 0 where the kernel has no Landlock, or has it switched off.
+func landlockABI() int {
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(abi)
+}
+
+// openNoSymlinks opens path for reading when no part of it is a symlink, and does not wait for the other end of a FIFO.
+func openNoSymlinks(path string) (*os.File, error) {
+	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	for {
+		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return nil, &fs.PathError{Op: "openat2", Path: path, Err: err}
+		}
+		return os.NewFile(uintptr(fd), path), nil
+	}
+}
+
+func fileID(info fs.FileInfo) (FileID, error) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return FileID{}, fmt.Errorf("pins: %s: no stat of it", info.Name())
+	}
+	return FileID{Dev: st.Dev, Ino: st.Ino, UID: st.Uid, Size: st.Size, MtimeNs: st.Mtim.Nano(), CtimeNs: st.Ctim.Nano()}, nil
+}

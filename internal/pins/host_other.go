@@ -1,0 +1,18 @@
+//go:build !linux && !darwin
+
+package pins
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"runtime"
+)
+
+var errHost = errors.New("pins: runtimes are pinned on linux and darwin only, this is " + runtime.GOOS)
+
+func hostFacts() ([]HostFact, error) { return nil, errHost }
+
+func openNoSymlinks(string) (*os.File, error) { return nil, errHost }
+
+func fileID(fs.FileInfo) (FileID, error) { return FileID{}, errHost }

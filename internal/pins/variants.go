@@ -1,0 +1,58 @@
+package pins
+
+import (
+	"os"
+	"path"
+)
+
+// variants refuses a library of which the loader has copies for certain processors below dir: which one it takes depends
+// on the host. They are in glibc-hwcaps, and before glibc 2.37 in directories named after features, nested in any way.
+func variants(dir, name string) error {
+	entries, err := os.ReadDir(dir + "/glibc-hwcaps")
+	if err != nil && !passedOver(err) {
+		return &UnavailableError{dir + "/glibc-hwcaps", reason(err), "repair the directory"}
+	}
+	for _, e := range entries {
+		if err := variant(dir+"/glibc-hwcaps/"+e.Name(), name); err != nil {
+			return err
+		}
+	}
+	return legacyVariants(dir, name, len(legacyNames()))
+}
+
+// legacyNames are the directories of glibc before 2.37 for x86-64 and aarch64.
+func legacyNames() []string {
+	return []string{"tls", "haswell", "xeon_phi", "avx512_1", "x86_64", "aarch64", "atomics"}
+}
+
+func legacyVariants(dir, name string, depth int) error {
+	if depth == 0 {
+		return nil
+	}
+	for _, sub := range legacyNames() {
+		at := dir + "/" + sub
+		if info, err := os.Stat(at); err != nil || !info.IsDir() {
+			continue // ld.so passes over it as well
+		}
+		if err := variant(at, name); err != nil {
+			return err
+		}
+		if err := legacyVariants(at, name, depth-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// variant refuses the library of that name in the directory dir.
+func variant(dir, name string) error {
+	_, err := os.Lstat(dir + "/" + name)
+	switch {
+	case err == nil:
+		return &UnavailableError{path.Join(dir, name),
+			"is a copy of a library for certain processors: which copy is loaded depends on the host", "remove the copy, or " + cureOfficial}
+	case passedOver(err):
+		return nil
+	}
+	return &UnavailableError{path.Join(dir, name), reason(err), "repair the directory"}
+}
