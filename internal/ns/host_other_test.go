@@ -1,0 +1,8 @@
+//go:build !linux
+
+package ns
+
+import "fmt"
+
+// helpHost is for acts of one system only, of which this one has none.
+func helpHost(act string, _ *Pool) error { return fmt.Errorf("no act %q here", act) }

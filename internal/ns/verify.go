@@ -1,0 +1,98 @@
+package ns
+
+import (
+	"errors"
+
+	"confined/internal/pins"
+)
+
+// Verified is evidence that a slot held exactly what was materialised, at the moment Verify returned it: only Verify makes one.
+type Verified struct {
+	slot                   *Slot
+	program, input, canary pins.Source
+}
+
+// Program is the program's directory with the inode that was verified.
+func (v *Verified) Program() pins.Source { return v.program }
+
+// Input is the input's directory, the program's working directory, with the inode that was verified.
+func (v *Verified) Input() pins.Source { return v.input }
+
+// Canary is the file that the boundary must keep the program from reading: 64 hex digits, random in each run.
+func (v *Verified) Canary() pins.Source { return v.canary }
+
+// Home is the path of the empty home directory.
+func (v *Verified) Home() string { return v.slot.path + "/" + homeName }
+
+// Path is the slot's path.
+func (v *Verified) Path() string { return v.slot.path }
+
+// Verify reads everything back and establishes: every entry has the device, inode and owner that were recorded when it was made; directories
+// are closed to others and hold exactly what was put there; files are regular, have one link, the size and the SHA-256 of the snapshot
+// (a change of a file's mode alone is not compared), and nobody had one open or mapped for writing while it was read, which on Linux a read
+// lease proves. It notes each ctime as it reads, so that Recheck and Remove see any later change.
+//
+// Any difference is a *MismatchError. Another error means that the system did not let us look: nothing is proven then either.
+func (s *Slot) Verify() (*Verified, error) {
+	s.must(s.stage == materialised || s.stage == verified, "Verify")
+	s.stage, s.proof = materialised, nil
+	if err := s.remember(s.inspect(inspection{note: true, read: true, lease: true})); err != nil {
+		return nil, err
+	}
+	s.stage = verified
+	s.proof = &Verified{slot: s, program: s.source(programName), input: s.source(inputName), canary: s.source(canaryName)}
+	return s.proof, nil
+}
+
+func (s *Slot) source(name string) pins.Source {
+	n := s.tree.child(name)
+	return pins.Source{Path: s.path + "/" + name, Dev: n.dev, Ino: n.ino}
+}
+
+// Recheck establishes that the slot still is what v proves, and that nothing in it was touched in between: first what stat calls tell of every
+// entry (ctimes too, so that a swap and a swap back is a change), then the contents.
+//
+// A *MismatchError means that it changed; any other error that this could not be found out.
+func (s *Slot) Recheck(v *Verified) error {
+	s.must(s.stage == verified && v != nil && v == s.proof, "Recheck")
+	if err := s.inspect(inspection{}); err != nil {
+		return s.remember(err)
+	}
+	return s.remember(s.inspect(inspection{read: true}))
+}
+
+// remember keeps the first mismatch, since Remove compares no contents and might not find it again.
+func (s *Slot) remember(err error) error {
+	if s.seen == nil && isMismatch(err) {
+		s.seen = err
+	}
+	return err
+}
+
+// inspect walks the slot from its name in the root down, depth first, and ends at the first difference.
+func (s *Slot) inspect(i inspection) error {
+	if i.read {
+		i.buf = make([]byte, 256<<10)
+	}
+	return i.directory(s.root, s.tree, s.path)
+}
+
+// isMismatch tells a change from an inability to look.
+func isMismatch(err error) bool {
+	var m *MismatchError
+	return errors.As(err, &m)
+}
+
+// onlyRecorded ends at the first name that is not of our making; that none is missing is seen when each is looked at.
+func (n *node) onlyRecorded(names []string, path string) error {
+	recorded := make(map[string]bool, len(n.children))
+	for _, c := range n.children {
+		recorded[c.name] = c.made
+	}
+	for _, name := range names {
+		if !recorded[name] {
+			return &MismatchError{path + "/" + printable(name), "was not put there"}
+		}
+	}
+	return nil
+}
