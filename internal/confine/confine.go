@@ -1,0 +1,125 @@
+package confine
+
+import (
+	"errors"
+	"math"
+	"os"
+
+	"confined/internal/pins"
+)
+
+// GoByte is what the host writes to the gate (descriptor 0 of the process) to let the program load. Anything else, an end of file
+// included, makes the preload refuse.
+const GoByte = 0x67
+
+// RefusalCode is the exit code of a launch stage or preload that refused to go on. A program may exit with it too, so that alone it
+// decides nothing.
+const RefusalCode = 125
+
+// HostError says what a host lacks for the boundary, and what would cure it.
+type HostError struct{ Problem, Cure string }
+
+func (e *HostError) Error() string { return e.Problem + "; cure: " + e.Cure }
+
+// Limits are the two bounds that a request chooses. The fixed ones are in the profile.
+type Limits struct {
+	CPUSeconds  int // of processor time, soft = hard
+	Descriptors int // the highest descriptor number plus one, soft = hard
+}
+
+// Job is what Instantiate turns into a profile: verified things only, each a path with the inode that was verified there.
+type Job struct {
+	Runtime pins.Closure
+	Program pins.Source // directory: readable, never executable
+	Input   pins.Source // directory: readable, the working directory
+	Canary  pins.Source // file: present and readable to the process's user, but under no Landlock rule
+	Home    string      // absolute path of an empty directory; the process sees one that is always empty
+	Limits  Limits
+	Slot    int      // decides the outer uid and gid under a root daemon, see OuterID
+	Args    []string // the entry's absolute path and the program's arguments; Node gets the preload before them
+	Version bool     // run `node --version` instead: no preload, no admission, Args must be empty
+}
+
+// Instance is the profile of one run together with the argument list of its Node. Only Instantiate makes one.
+type Instance struct {
+	text string
+	argv []string
+	slot int
+}
+
+// Text is the profile text the launch stage is given: canonical, without comments.
+func (i Instance) Text() string { return i.text }
+
+// Process is a launched stage, later Node: the same process, with our ends of its pipes. The caller closes them.
+type Process struct {
+	PID     int
+	Gate    *os.File // write end of its descriptor 0: one GoByte, then close
+	Control *os.File // read end of its descriptor 3: eight limit lines, then the preload's record
+	Stdout  *os.File // read end of its descriptor 1
+	Stderr  *os.File // read end of its descriptor 2
+	process *os.Process
+}
+
+// firstOuterID is the outer uid and gid of slot 0 under a root daemon. They belong to nobody, and each slot has its own, so that no run
+// shares an owner with another run or with anything of the host.
+const firstOuterID = 61000
+
+// maxSlot is the highest slot number: 63, and one more for a run outside the root.
+const maxSlot = 64
+
+// OuterID is whom the files of a slot must belong to, and who its process is to the host: ourselves or, for a root daemon, an id
+// dedicated to the slot, 61000 + slot.
+func OuterID(slot int) (uid, gid int) {
+	if os.Geteuid() == 0 {
+		return firstOuterID + slot, firstOuterID + slot
+	}
+	return os.Geteuid(), os.Getegid()
+}
+
+// stageMarker is argument 0 of the launch stage. Its number changes with the meaning of the arguments after it: the daemon's process id, the
+// profile, and Node's argument list.
+const stageMarker = "confined-stage/1"
+
+// isStage says whether these are the arguments of a launch stage. The decision is not a secret: whoever starts this program so, by hand,
+// gets a process that can do less than he can.
+func isStage(argv []string) bool { return len(argv) > 0 && argv[0] == stageMarker }
+
+// OpenLauncher opens this program's own binary, for Launch to execute by handle: the file that runs, whatever its path leads to now.
+func OpenLauncher() (*os.File, error) { return openLauncher() }
+
+// HostProblem says what this host lacks for the boundary, as far as can be known without starting a process; nil when nothing is known to be
+// missing. It is cheap enough to be asked before every run.
+func HostProblem() *HostError { return hostProblem() }
+
+// MaxDescriptors is the largest limit of descriptors that a run may be given here, when as many runs as there are slots may be alive. Epoll
+// watches are counted per real user, and a program can make (n/2)² of them with n descriptors: one that shares its user with the daemon could
+// use up what the daemon's own poller needs (seen with two runs of 4,096), so all slots together may use half. A root daemon's runs have users
+// of their own and no bound here.
+func MaxDescriptors(slots int) int64 {
+	if os.Geteuid() == 0 {
+		return math.MaxInt64
+	}
+	return descriptorBound(epollWatches(), slots)
+}
+
+// Launch starts the launch stage of i, which becomes Node. It returns when the stage runs; whether it succeeds, Control and Stderr say. The
+// launcher is the file from OpenLauncher. On error nothing was started and nothing is left open.
+//
+// Precondition: the caller's goroutine is locked to its thread, and stays so until the process was reaped. The kernel ends the process when
+// the thread that started it ends.
+func Launch(i Instance, launcher *os.File) (*Process, error) {
+	if i.text == "" {
+		return nil, errors.New("launch: no instance")
+	}
+	return launch(i, launcher)
+}
+
+// Kill sends SIGKILL through the process's handle. After Wait it does nothing and returns os.ErrProcessDone: a process id is never a target.
+func (p *Process) Kill() error { return p.process.Kill() }
+
+// Wait reaps the process and says how it ended. Call it once.
+func (p *Process) Wait() (*os.ProcessState, error) { return p.process.Wait() }
+
+// Stage must be the first thing main does, and TestMain: if this process was started by Launch, it becomes the confined Node or ends with
+// RefusalCode, and Stage does not return. Otherwise it returns false at once.
+func Stage(argv []string) (isStage bool) { return stageMain(argv) }

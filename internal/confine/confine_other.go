@@ -1,0 +1,38 @@
+//go:build !linux
+
+package confine
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+)
+
+// unsupported is the answer to everything on a system that has no boundary here. There is no weaker run.
+func unsupported() *HostError {
+	return &HostError{"there is no boundary for " + runtime.GOOS + " yet", "run the daemon on Linux 6.12 or later"}
+}
+
+func hostProblem() *HostError { return unsupported() }
+
+// openLauncher works everywhere, so that a daemon can be there to say what the host lacks.
+func openLauncher() (*os.File, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+func epollWatches() uint64 { return 0 }
+
+func launch(Instance, *os.File) (*Process, error) { return nil, unsupported() }
+
+// stageMain refuses to be a stage: nobody who asked for a confined process gets another one.
+func stageMain(argv []string) bool {
+	if isStage(argv) {
+		fmt.Fprintln(os.Stderr, "confined: arguments:", unsupported())
+		os.Exit(RefusalCode)
+	}
+	return false
+}

@@ -1,0 +1,31 @@
+// Package confine is what a run may do: it writes the profile of one run and starts Node in the boundary that the profile describes.
+//
+// # The profile
+//
+// linux.profile is a list for reviewers: every file that the program can see, every system call it can make, every limit, each with its
+// reason. [Instantiate] fills in what differs between runs; the text that comes out is what the launch stage obeys, and its digest is part
+// of the run's result. Planners (the parser, the layout of the private root, the Landlock rules, the filter's program) are pure, compile
+// everywhere and are tested everywhere; the files whose names end in _linux.go hold calls and no choices.
+//
+// # The launch
+//
+//	host                                        this binary again, then Node: one process
+//	Launch ── clone(NEWUSER, NEWNS), exec ────→ Stage: sees to it that it can do less and less
+//	eight lines ←────────────── descriptor 3 ── the limits as the kernel has them
+//	                                            execve Node, the one exec of its life
+//	                                            preload: each layer denies one act
+//	GoByte ─── descriptor 0 ──────────────────→ waits; end of file refuses
+//	record ←─────────────────── descriptor 3 ── admitted, then closed
+//	                                            the program loads
+//
+// Descriptors 1 and 2 are the program's output. A stage that fails says `confined: STEP: reason` on descriptor 2 and exits with
+// [RefusalCode]; so does a preload that refuses, after its record. Nothing the process says or does decides whether it was confined: the host
+// knows it from having started the stage, and the record from a descriptor that the program never holds.
+//
+// # What holds it
+//
+// A user namespace makes the stage powerful enough to build the root and is worth nothing to the program, which has no capability in it. The
+// private root holds what the profile lists, read-only. Landlock denies what the modes of those files would allow. The filter leaves the
+// system calls that an ordinary Node program needs. Limits bound the rest. Each layer is complete in itself where it can be, so that the
+// fall of one is not the fall of all.
+package confine

@@ -1,0 +1,104 @@
+package confine
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// runHelper is the other process of a test.
+func runHelper(name string) int {
+	runtime.LockOSThread()
+	if err := help(name); err != nil {
+		fmt.Fprintln(os.Stderr, "helper:", err)
+		return 1
+	}
+	return 0
+}
+
+func help(name string) error {
+	var t task
+	if err := json.NewDecoder(os.Stdin).Decode(&t); err != nil {
+		return err
+	}
+	i := Instance{text: t.Text, argv: t.Argv}
+	switch name {
+	case "daemon":
+		return helpDaemon(i)
+	case "low limit":
+		low := unix.Rlimit{Cur: 40, Max: 40}
+		if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &low, nil); err != nil {
+			return err
+		}
+		return helpControl(i)
+	case "listener":
+		return helpListener(i)
+	case "one processor":
+		var one unix.CPUSet
+		one.Set(0)
+		if err := unix.SchedSetaffinity(0, &one); err != nil {
+			return err
+		}
+		return helpControl(i)
+	}
+	return fmt.Errorf("unknown helper %q", name)
+}
+
+func helpLaunch(i Instance) (*Process, error) {
+	launcher, err := OpenLauncher()
+	if err != nil {
+		return nil, err
+	}
+	p, err := Launch(i, launcher)
+	if err != nil {
+		return nil, err
+	}
+	_, _ = p.Gate.Write([]byte{GoByte})
+	return p, nil
+}
+
+// helpDaemon launches, says the process id and what the program says, and waits to be killed.
+func helpDaemon(i Instance) error {
+	p, err := helpLaunch(i)
+	if err != nil {
+		return err
+	}
+	fmt.Println(p.PID)
+	_, err = io.Copy(os.Stdout, p.Stdout)
+	return fmt.Errorf("the program ended: %w", err)
+}
+
+// helpControl prints the control text and what the stage said.
+func helpControl(i Instance) error {
+	p, err := helpLaunch(i)
+	if err != nil {
+		return err
+	}
+	for _, f := range []*os.File{p.Control, p.Stderr} {
+		if _, err := io.Copy(os.Stdout, f); err != nil {
+			return err
+		}
+	}
+	_, err = p.Wait()
+	return err
+}
+
+// helpListener is a daemon under somebody else's filter with a listener.
+func helpListener(i Instance) error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	allow := instruction{code: opReturn, k: verdictAllow}
+	program := unix.SockFprog{Len: 1, Filter: (*unix.SockFilter)(unsafe.Pointer(&allow))}
+	flags := uintptr(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_TSYNC | unix.SECCOMP_FILTER_FLAG_TSYNC_ESRCH)
+	if _, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&program))); e != 0 {
+		return e
+	}
+	fmt.Println(HostProblem())
+	return helpControl(i)
+}

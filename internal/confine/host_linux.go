@@ -1,0 +1,105 @@
+package confine
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+func hostProblem() *HostError { return gatherFacts().judge() }
+
+func gatherFacts() hostFacts {
+	f := hostFacts{
+		architecture:       runtime.GOARCH,
+		root:               os.Geteuid() == 0,
+		maxUserNamespaces:  readWord("/proc/sys/user/max_user_namespaces"),
+		maxMountNamespaces: readWord("/proc/sys/user/max_mnt_namespaces"),
+		unprivilegedClone:  readWord("/proc/sys/kernel/unprivileged_userns_clone"),
+		apparmorRestricts:  readWord("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+		apparmorLabel:      readWord("/proc/self/attr/apparmor/current"),
+		uidMap:             readWord("/proc/self/uid_map"),
+		gidMap:             readWord("/proc/self/gid_map"),
+		hardData:           hardLimit(unix.RLIMIT_DATA),
+		hardStack:          hardLimit(unix.RLIMIT_STACK),
+		hardThreads:        hardLimit(unix.RLIMIT_NPROC),
+		hardSignals:        hardLimit(unix.RLIMIT_SIGPENDING),
+	}
+	f.askLandlock()
+	f.askSeccomp()
+	return f
+}
+
+// readWord reads a small file of /proc; one that is not there says nothing.
+func readWord(path string) string {
+	text, _ := os.ReadFile(path)
+	return strings.TrimSpace(string(text))
+}
+
+// epollWatches is how many watches one user may have, 0 if the kernel does not say (epoll(7), /proc interfaces).
+func epollWatches() uint64 {
+	n, err := strconv.ParseUint(readWord("/proc/sys/fs/epoll/max_user_watches"), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func hardLimit(which int) uint64 {
+	var limit unix.Rlimit
+	if err := unix.Prlimit(0, which, nil, &limit); err != nil {
+		return 0
+	}
+	return limit.Max
+}
+
+func (f *hostFacts) askLandlock() {
+	abi, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	switch e {
+	case 0:
+		f.landlockABI = int(abi)
+	case unix.EOPNOTSUPP:
+		f.landlockOff = true
+	default:
+		f.landlockErr = e.Error()
+	}
+}
+
+func (f *hostFacts) askSeccomp() {
+	action := uint32(verdictNotify)
+	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
+	f.notify = e == 0
+	mode, err := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0)
+	if err == nil && mode == unix.SECCOMP_MODE_DISABLED {
+		return
+	}
+	if err := tryListener(); err != nil {
+		f.listener = err.Error()
+		if errors.Is(err, unix.EBUSY) {
+			f.listener = "it has a listener already"
+		}
+	}
+}
+
+// tryListener installs a filter that allows everything, with a listener, on a thread of its own. The goroutine never unlocks the thread, so
+// that the Go runtime ends it, and the filter with it.
+func tryListener() error {
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			result <- err
+			return
+		}
+		listener, err := installFilter([]instruction{{code: opReturn, k: verdictAllow}})
+		if err == nil {
+			err = unix.Close(listener)
+		}
+		result <- err
+	}()
+	return <-result
+}

@@ -1,0 +1,240 @@
+package confine
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"confined/internal/pins"
+)
+
+// template is the commented profile.
+//
+//go:embed linux.profile
+var template string
+
+// preload is the JavaScript that holds the program back until the boundary is proven and the host agrees.
+//
+//go:embed preload.cjs
+var preload string
+
+// preloadName is where the preload lies, beside the snapshots: the one directory whose names are all ours, so that no package.json or
+// node_modules of a program is ever above it.
+const preloadName = "preload.cjs"
+
+// maxText is a little less than the kernel's bound on one argument, 32 pages.
+const maxText = 128<<10 - 1
+
+// Profile is the identity of what a run may do: the commented template, the environment's names, and the other fixed parts. Every edit of
+// any of them moves the digest.
+func Profile() pins.Profile {
+	return pins.NewProfile(profileName, template, environmentNames(), profileParts())
+}
+
+func profileParts() []pins.ProfilePart {
+	return []pins.ProfilePart{
+		{Name: "preload", Content: []byte(preload)},
+		{Name: "stage", Content: []byte(stageMarker)},
+		{Name: "landlock",
+			Content: fmt.Appendf(nil, "fs %#x net %#x scope %#x", landlockHandledFS, landlockHandledNet, landlockScoped)},
+	}
+}
+
+// Digest is the SHA-256 of the text: what this very run was allowed to do.
+func (i Instance) Digest() pins.Digest {
+	sum := sha256.Sum256([]byte(i.text))
+	return pins.Digest("sha256:" + hex.EncodeToString(sum[:]))
+}
+
+// Instantiate writes the profile of one run. It looks at nothing but j and, for the outer uid and gid, at who we are. It fails if a path is
+// not printable ASCII, if two things claim one path, or if the runtime's aliases do not lead from the loader's name to a file of the closure.
+func Instantiate(j Job) (Instance, error) {
+	words, err := j.words()
+	if err != nil {
+		return Instance{}, fmt.Errorf("instantiate: %w", err)
+	}
+	text, err := fill(template, words)
+	if err != nil {
+		return Instance{}, fmt.Errorf("instantiate: %w", err)
+	}
+	if len(text) > maxText {
+		return Instance{}, fmt.Errorf("instantiate: the profile has %d bytes, more than %d", len(text), maxText)
+	}
+	if _, err := parseProfile(text); err != nil {
+		return Instance{}, fmt.Errorf("instantiate: %w", err)
+	}
+	argv, err := j.argv()
+	if err != nil {
+		return Instance{}, fmt.Errorf("instantiate: %w", err)
+	}
+	return Instance{text: text, argv: argv, slot: j.Slot}, nil
+}
+
+// argv is Node's argument list. Node takes its own path from the first, also in workers.
+func (j Job) argv() ([]string, error) {
+	if j.Version {
+		if len(j.Args) != 0 {
+			return nil, errors.New("the version run takes no arguments")
+		}
+		return []string{j.Runtime.Node, "--version"}, nil
+	}
+	if len(j.Args) == 0 || checkPath(j.Args[0]) != nil {
+		return nil, errors.New("the first argument must be the absolute path of the entry")
+	}
+	for _, arg := range j.Args {
+		if strings.ContainsRune(arg, 0) {
+			return nil, errors.New("an argument holds a NUL")
+		}
+	}
+	return append([]string{j.Runtime.Node, "--require", j.preloadPath()}, j.Args...), nil
+}
+
+func (j Job) preloadPath() string { return path.Join(path.Dir(j.Home), preloadName) }
+
+// words gives every placeholder of the template its meaning: for each line it makes, the words that take its place.
+func (j Job) words() (map[string][]string, error) {
+	if err := j.check(); err != nil {
+		return nil, err
+	}
+	uid, gid := OuterID(j.Slot)
+	libraries, executables, err := j.files()
+	if err != nil {
+		return nil, err
+	}
+	aliases := make([]string, 0, len(j.Runtime.Aliases))
+	for _, a := range j.Runtime.Aliases {
+		aliases = append(aliases, strconv.Quote(a.Path)+" "+strconv.Quote(a.Target))
+	}
+	one := func(s string) []string { return []string{s} }
+	return map[string][]string{
+		"cpu":          one(strconv.Itoa(j.Limits.CPUSeconds)),
+		"descriptors":  one(strconv.Itoa(j.Limits.Descriptors)),
+		"uid":          one(strconv.Itoa(uid)),
+		"gid":          one(strconv.Itoa(gid)),
+		"libraries":    libraries,
+		"executables":  executables,
+		"aliases":      aliases,
+		"node":         one(strconv.Quote(j.Runtime.Node)),
+		"program":      one(source(j.Program)),
+		"input":        one(source(j.Input)),
+		"home":         one(strconv.Quote(j.Home)),
+		"canary":       one(source(j.Canary)),
+		"preload-path": one(strconv.Quote(j.preloadPath())),
+		"preload":      one(strconv.Quote(preload)),
+	}, nil
+}
+
+func source(s pins.Source) string { return strconv.Quote(s.Path) + " " + inode{s.Dev, s.Ino}.String() }
+
+// check holds the job against what the preload takes for granted: that everything of a run lies in one directory under fixed names.
+func (j Job) check() error {
+	slot := path.Dir(j.Home)
+	for name, p := range map[string]string{"home": j.Home, "program": j.Program.Path, "input": j.Input.Path, "canary": j.Canary.Path} {
+		if p != path.Join(slot, name) {
+			return fmt.Errorf("%s is at %q, not in the slot %q", name, p, slot)
+		}
+	}
+	if j.Limits.CPUSeconds < 1 || j.Limits.Descriptors < 1 || j.Slot < 0 || j.Slot > maxSlot {
+		return fmt.Errorf("limits %+v or slot %d out of range", j.Limits, j.Slot)
+	}
+	return nil
+}
+
+// files sorts the closure into what may only be mapped and what may also be the argument of an exec: Node and its ELF interpreter.
+func (j Job) files() (libraries, executables []string, err error) {
+	aliases := map[string]string{}
+	for _, a := range j.Runtime.Aliases {
+		aliases[a.Path] = a.Target
+	}
+	executable := map[string]bool{j.Runtime.Node: true}
+	if j.Runtime.Interpreter != "" {
+		interpreter, err := resolve(j.Runtime.Interpreter, aliases)
+		if err != nil {
+			return nil, nil, err
+		}
+		executable[interpreter] = true
+	}
+	for _, f := range j.Runtime.Files {
+		line := source(pins.Source{Path: f.Path, Dev: f.ID.Dev, Ino: f.ID.Ino})
+		if executable[f.Path] {
+			executables = append(executables, line)
+			delete(executable, f.Path)
+		} else {
+			libraries = append(libraries, line)
+		}
+	}
+	for missing := range executable {
+		return nil, nil, fmt.Errorf("%q is not a file of the runtime's closure", missing)
+	}
+	return libraries, executables, nil
+}
+
+// fill replaces the placeholders of a template and drops its comments and layout. Values are whole words, already in their final form, so
+// none can become anything else; a line whose placeholder has n values becomes n lines.
+func fill(template string, words map[string][]string) (string, error) {
+	var b strings.Builder
+	for i, line := range strings.Split(template, "\n") {
+		fields, err := fieldsOf(line)
+		if err != nil {
+			return "", fmt.Errorf("template line %d: %w", i+1, err)
+		}
+		if len(fields) == 0 {
+			continue
+		}
+		filled, err := fillLine(fields, words)
+		if err != nil {
+			return "", fmt.Errorf("template line %d: %w", i+1, err)
+		}
+		for _, line := range filled {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String(), nil
+}
+
+// fieldsOf splits a line at runs of spaces outside of quotes, up to a comment.
+func fieldsOf(line string) ([]string, error) {
+	var fields []string
+	for {
+		line = strings.TrimLeft(line, " ")
+		if line == "" || line[0] == '#' {
+			return fields, nil
+		}
+		field, _, _ := strings.Cut(line, " ")
+		if line[0] == '"' {
+			quoted, err := strconv.QuotedPrefix(line)
+			if err != nil {
+				return nil, fmt.Errorf("unclosed quote: %s", line)
+			}
+			field = quoted
+		}
+		fields = append(fields, field)
+		line = line[len(field):]
+	}
+}
+
+func fillLine(fields []string, words map[string][]string) ([]string, error) {
+	lines := []string{""}
+	for _, field := range fields {
+		values := []string{field}
+		if name, isPlaceholder := strings.CutPrefix(field, "$"); isPlaceholder {
+			known := false
+			if values, known = words[name]; !known {
+				return nil, fmt.Errorf("unknown placeholder $%s", name)
+			}
+		}
+		var longer []string
+		for _, line := range lines {
+			for _, v := range values {
+				longer = append(longer, strings.TrimPrefix(line+" "+v, " "))
+			}
+		}
+		lines = longer
+	}
+	return lines, nil
+}
