@@ -1,0 +1,299 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"confined/internal/confine"
+)
+
+const (
+	closeGrace  = time.Second     // from exit until pipes that are still open are given up
+	killConfirm = 5 * time.Second // from a stop until a process that is still there is given up
+)
+
+// collected is what the host saw of one process, once, when collection settled.
+type collected struct {
+	facts  ProcessFacts
+	lost   error // a read error other than end-of-file on descriptors 1 to 3
+	opened bool  // the go byte was sent
+}
+
+// gone says whether the process was reaped and its pipes closed, which is what
+// an observed result needs.
+func (c collected) gone() bool { return c.facts.Exit != nil && c.facts.PipesClosed }
+
+// unseen says whether the program can have run although no admission record
+// was read: the gate was open, and not all that followed was seen.
+func (c collected) unseen() bool { return c.opened && (!c.gone() || c.lost != nil) }
+
+// collector gathers one process's facts. One goroutine owns it; readers and the
+// waiter only send.
+type collector struct {
+	process  *confine.Process
+	bounds   Bounds
+	admitted func() // called once, when the admission record arrives
+	clock    *stopwatch
+
+	control controlText
+	output  *output
+	state   *os.ProcessState
+	open    int // of the pipes on descriptors 1 to 3
+	lost    error
+	opened  bool // the go byte was sent
+	stopped StopReason
+	killed  bool
+
+	chunks  chan []byte
+	ends    chan pipeEnd
+	exits   chan *os.ProcessState
+	done    chan struct{} // closed when collection settled
+	grace   *time.Timer
+	confirm *time.Timer
+}
+
+// pipeEnd says that nothing more comes from one descriptor of the process.
+type pipeEnd struct {
+	descriptor int
+	err        error // nil at end-of-file
+}
+
+// collect opens the gate when the process's limits are the ones asked for,
+// waits until the process exited and its pipes closed, and settles exactly
+// once: then, or closeGrace after exit, or killConfirm after a stop, whichever
+// is first. SIGKILL is sent only through the process's handle and only while it
+// is unreaped.
+func collect(ctx context.Context, p *confine.Process, b Bounds, clock *stopwatch, admitted func()) collected {
+	c := &collector{
+		process: p, bounds: b, admitted: admitted, clock: clock,
+		output: newOutput(b.MaxOutputBytes), open: 3,
+		chunks: make(chan []byte), ends: make(chan pipeEnd, 3),
+		exits: make(chan *os.ProcessState, 1), done: make(chan struct{}),
+		grace: stoppedTimer(), confirm: stoppedTimer(),
+	}
+	c.start()
+	c.settle(ctx)
+	return c.finish()
+}
+
+func stoppedTimer() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
+
+// start puts one reader on each pipe and one waiter on the process. A waiter
+// whose process is never reaped outlives the run on purpose: it is what reaps
+// the process when that becomes possible.
+func (c *collector) start() {
+	go func() { c.ends <- pipeEnd{1, c.output.drain(c.process.Stdout, 0)} }()
+	go func() { c.ends <- pipeEnd{2, c.output.drain(c.process.Stderr, 1)} }()
+	go func() { c.ends <- pipeEnd{3, c.readControl()} }()
+	go func() {
+		state, err := c.process.Wait()
+		if err == nil {
+			c.exits <- state
+		}
+	}()
+}
+
+func (c *collector) readControl() error {
+	for {
+		buf := make([]byte, 2*maxControlBytes)
+		n, err := c.process.Control.Read(buf)
+		if n > 0 {
+			select {
+			case c.chunks <- buf[:n]:
+			case <-c.done:
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// settle is the one place where what happens is given its order.
+func (c *collector) settle(ctx context.Context) {
+	timeout := time.NewTimer(time.Duration(c.bounds.TimeoutMs)*time.Millisecond - c.clock.sinceSpawn())
+	defer timeout.Stop()
+	cancelled, over := ctx.Done(), c.output.over
+	for c.state == nil || c.open > 0 {
+		select {
+		case chunk := <-c.chunks:
+			c.onControl(ctx, chunk)
+		case end := <-c.ends:
+			c.onEnd(end)
+		case c.state = <-c.exits:
+			c.clock.mark(StageProgram)
+			c.grace.Reset(closeGrace)
+		case <-over:
+			c.stop(StopOutputLimit)
+			over = nil
+		case <-cancelled:
+			c.stop(StopCancelled)
+			cancelled = nil
+		case <-timeout.C:
+			c.stop(StopTimeout)
+		case <-c.grace.C:
+			return
+		case <-c.confirm.C:
+			return
+		}
+	}
+}
+
+// onControl reads on in the control text, and decides about the gate at the
+// moment the eighth limit line arrives.
+func (c *collector) onControl(ctx context.Context, chunk []byte) {
+	measured, admission := c.control.limits(), c.control.admission
+	c.control.feed(chunk)
+	if measured == nil && c.control.limits() != nil {
+		c.clock.mark(StageLaunch)
+		c.decideGate(ctx)
+	}
+	if !c.opened && c.control.admission == AdmissionAdmitted {
+		c.control.admission = AdmissionMalformed // the preload admits after the go byte: this record is somebody else's
+	}
+	if admission == "" && c.control.admission == AdmissionAdmitted {
+		c.clock.mark(StageAdmit)
+		c.admitted()
+	}
+	if c.control.admission == AdmissionMalformed {
+		c.stop(StopControlMalformed)
+	}
+}
+
+// decideGate sends the go byte only if the measured limits are exactly those
+// asked for and the run is not cancelled at this moment.
+func (c *collector) decideGate(ctx context.Context) {
+	switch {
+	case *c.control.limits() != c.bounds.asked():
+		c.stop(StopLimitsMismatch)
+	case ctx.Err() != nil:
+		c.stop(StopCancelled)
+	case c.stopped == "" && c.control.admission == "":
+		c.openGate()
+	}
+}
+
+// openGate sends the go byte and then end-of-file. A process that died already
+// cannot take the byte; its exit says so. The pipe has room unless somebody
+// else filled it, and for him nobody waits long.
+func (c *collector) openGate() {
+	_ = c.process.Gate.SetWriteDeadline(time.Now().Add(closeGrace))
+	_, err := c.process.Gate.Write([]byte{confine.GoByte})
+	c.opened = err == nil
+	_ = c.process.Gate.Close()
+}
+
+func (c *collector) onEnd(end pipeEnd) {
+	c.open--
+	if end.err != nil && c.lost == nil {
+		c.lost = fmt.Errorf("descriptor %d: %w", end.descriptor, end.err)
+	}
+	if end.descriptor == 3 {
+		c.control.end()
+	}
+}
+
+// stop asks the process to end. The first reason wins, and none is recorded
+// after exit: also not when the process is reaped and its state on the way here.
+func (c *collector) stop(reason StopReason) {
+	if c.state != nil || c.stopped != "" {
+		return
+	}
+	err := c.process.Kill()
+	c.confirm.Reset(killConfirm)
+	if !errors.Is(err, os.ErrProcessDone) {
+		c.stopped, c.killed = reason, err == nil
+	}
+}
+
+// finish lets go of the pipes and states the facts.
+func (c *collector) finish() collected {
+	pipesClosed, duration := c.open == 0, c.clock.sinceSpawn()
+	close(c.done)
+	c.release()
+	c.control.end()
+	c.clock.mark(StageCollect)
+	stdout, stderr, total := c.output.result()
+	return collected{lost: c.lost, opened: c.opened, facts: ProcessFacts{
+		PID:         c.process.PID,
+		Admission:   c.control.admission,
+		Limits:      c.control.limits(),
+		Exit:        exitOf(c.state),
+		PipesClosed: pipesClosed,
+		Stopped:     c.stopped,
+		KillSent:    c.killed,
+		Stdout:      stdout,
+		Stderr:      stderr,
+		OutputBytes: total,
+		Duration:    duration,
+		Usage:       usageOf(c.state),
+	}}
+}
+
+// release closes our ends and waits for the readers, so that nothing is
+// counted after the facts are stated.
+func (c *collector) release() {
+	for _, f := range []*os.File{c.process.Gate, c.process.Control, c.process.Stdout, c.process.Stderr} {
+		_ = f.Close() // also wakes a reader that waits on a pipe held open elsewhere
+	}
+	for ; c.open > 0; c.open-- {
+		<-c.ends
+	}
+}
+
+func exitOf(state *os.ProcessState) *Exit {
+	if state == nil {
+		return nil
+	}
+	ws, ok := state.Sys().(syscall.WaitStatus)
+	if ok && ws.Signaled() {
+		name := signalName(ws.Signal())
+		return &Exit{Signal: &name}
+	}
+	code := state.ExitCode()
+	return &Exit{Code: &code}
+}
+
+// signalName is SIGKILL and so on. Real-time signals, which a program can end
+// itself with too, have no name of their own and are SIG and their number.
+func signalName(s syscall.Signal) string {
+	if name := unix.SignalName(s); name != "" {
+		return name
+	}
+	return fmt.Sprintf("SIG%d", int(s))
+}
+
+func usageOf(state *os.ProcessState) *Usage {
+	if state == nil {
+		return nil
+	}
+	u := &Usage{User: state.UserTime(), System: state.SystemTime()}
+	if r, ok := state.SysUsage().(*syscall.Rusage); ok {
+		u.MaxRSSBytes = int64(r.Maxrss) * maxRSSUnit()
+	}
+	return u
+}
+
+// maxRSSUnit is the unit of ru_maxrss in bytes: getrusage(2) counts kilobytes
+// on Linux and bytes on macOS.
+func maxRSSUnit() int64 {
+	if runtime.GOOS == "darwin" {
+		return 1
+	}
+	return 1024
+}

@@ -1,0 +1,114 @@
+package exec
+
+import (
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"confined/internal/confine"
+	"confined/internal/pins"
+)
+
+// TestNoStopAfterExit: a process that is reaped, but whose state has not come
+// to the collector yet, is neither signalled nor said to have been stopped.
+func TestNoStopAfterExit(t *testing.T) {
+	for _, reaped := range []bool{false, true} {
+		p := versionProcess(t)
+		c := &collector{process: p, confirm: stoppedTimer()}
+		if reaped {
+			if _, err := p.Wait(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.stop(StopTimeout)
+		if (c.stopped == "") != reaped || c.killed == reaped {
+			t.Errorf("reaped %v: stopped %q, killed %v", reaped, c.stopped, c.killed)
+		}
+		if !reaped {
+			_, _ = p.Wait()
+		}
+		c.release()
+	}
+}
+
+// versionProcess is a confined `node --version`, whose thread stays with the test.
+func versionProcess(t *testing.T) *confine.Process {
+	t.Helper()
+	w := newWorld(t)
+	e := w.executor()
+	closure, err := pins.TakeClosure(t.Context(), e.node, e.launcher)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scratch, err := makeScratch(w.state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	instance, err := confine.Instantiate(scratch.job(closure))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.LockOSThread()
+	t.Cleanup(runtime.UnlockOSThread)
+	p, err := confine.Launch(instance, e.launcher)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestAbsentIsNotAlwaysNeverRan: that the program never ran is said only where
+// the gate stayed shut, or all that came after it was seen.
+func TestAbsentIsNotAlwaysNeverRan(t *testing.T) {
+	gone := ProcessFacts{Admission: AdmissionAbsent, Exit: &Exit{}, PipesClosed: true}
+	open := gone
+	open.PipesClosed = false
+	for name, row := range map[string]struct {
+		seen  collected
+		never bool
+	}{
+		"gate shut, contact lost":   {collected{facts: gone, lost: io.ErrUnexpectedEOF}, true},
+		"gate open, all seen":       {collected{facts: gone, opened: true}, true},
+		"gate open, contact lost":   {collected{facts: gone, opened: true, lost: io.ErrUnexpectedEOF}, false},
+		"gate open, a pipe is open": {collected{facts: open, opened: true}, false},
+	} {
+		var p problems
+		p.ofControl(Bounds{}, row.seen)
+		if len(p) == 0 || p[0].Code != ProblemAdmissionAbsent || strings.Contains(p[0].Message, "never ran") != row.never {
+			t.Errorf("%s: %v", name, p)
+		}
+	}
+}
+
+// TestReadVersion tells the ways apart in which a version run comes to nothing.
+func TestReadVersion(t *testing.T) {
+	code := func(n int) *Exit { return &Exit{Code: &n} }
+	signal := "SIGSEGV"
+	measured := versionRun.asked()
+	for name, row := range map[string]struct {
+		facts ProcessFacts
+		host  bool // the host is to blame, else the file
+		says  string
+	}{
+		"refused":      {ProcessFacts{Exit: code(confine.RefusalCode), Stderr: []byte("confined: pivot: no\n")}, true, "pivot: no"},
+		"stopped":      {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopTimeout}, true, "was stopped (timeout)"},
+		"not reaped":   {ProcessFacts{}, true, "was not seen to end"},
+		"other limits": {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopLimitsMismatch, Limits: &measured}, true, "hard limits"},
+		"signal":       {ProcessFacts{Exit: &Exit{Signal: &signal}}, false, "was ended by SIGSEGV"},
+		"another code": {ProcessFacts{Exit: code(1), Stdout: []byte("v26.8.1\n")}, false, "ended with exit code 1"},
+		"no version":   {ProcessFacts{Exit: code(0), Stdout: []byte("26.8.1\n")}, false, "printed"},
+		"two lines":    {ProcessFacts{Exit: code(0), Stdout: []byte("v26.8.1\nx\n")}, false, "printed"},
+	} {
+		version, err := readVersion("/n/node", collected{facts: row.facts})
+		var host *HostError
+		var unavailable *pins.UnavailableError
+		if version != "" || errors.As(err, &host) != row.host || errors.As(err, &unavailable) == row.host || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %q, %v", name, version, err)
+		}
+	}
+	if version, err := readVersion("/n/node", collected{facts: ProcessFacts{Exit: code(0), Stdout: []byte("v26.8.1\n")}}); version != "26.8.1" || err != nil {
+		t.Errorf("%q, %v", version, err)
+	}
+}

@@ -1,0 +1,78 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"confined/internal/confine"
+	"confined/internal/pins"
+)
+
+// HostError says that this host cannot have the boundary, and the cure.
+type HostError = confine.HostError
+
+// UnprovenError says that the boundary was never proven with this Node.
+type UnprovenError struct {
+	Node    string // canonical path
+	Version string
+	SHA256  string // of the binary, hex
+}
+
+func (e *UnprovenError) Error() string {
+	cure := "use the official Node " + strings.Join(pins.BuiltInVersions(), " or ") + ", named with --node; `make node` in confined's repository brings it to .node"
+	if len(pins.BuiltInVersions()) == 0 {
+		cure = "run the daemon on another system, since none is proven for " + runtime.GOOS + "/" + runtime.GOARCH + " yet"
+	}
+	return fmt.Sprintf("the boundary is not proven with this Node: %s is version %s, sha256 %s; cure: %s", e.Node, e.Version, e.SHA256, cure)
+}
+
+// Description is the runtime as it is now, and what proves the boundary with it.
+type Description struct {
+	Runtime   pins.Runtime
+	Proof     pins.Proof
+	Integrity Integrity
+}
+
+// Integrity says how a run knows that the runtime's bytes are the pinned ones.
+type Integrity string
+
+// IntegrityRehashed: every file is hashed before and after each run.
+const IntegrityRehashed Integrity = "rehashed"
+
+// DescribeRuntime recomputes the runtime identity and says what proves the
+// boundary with it. Errors: *HostError and *UnprovenError (the host is
+// unsupported), *pins.UnavailableError (the runtime cannot be identified), or
+// ctx's own.
+func (e *Executor) DescribeRuntime(ctx context.Context) (Description, error) {
+	if problem := confine.HostProblem(); problem != nil {
+		return Description{}, problem
+	}
+	rt, err := e.identify(ctx)
+	if err != nil {
+		return Description{}, err
+	}
+	proof, ok := pins.BuiltIn(rt)
+	if !ok {
+		return Description{}, &UnprovenError{Node: rt.Node, Version: rt.NodeVersion, SHA256: rt.NodeSHA256()}
+	}
+	return Description{Runtime: rt, Proof: proof, Integrity: IntegrityRehashed}, nil
+}
+
+// identify hashes the runtime as it is now.
+func (e *Executor) identify(ctx context.Context) (pins.Runtime, error) {
+	closure, err := pins.TakeClosure(ctx, e.node, e.launcher)
+	if err != nil {
+		return pins.Runtime{}, err
+	}
+	version, err := e.versions.of(ctx, closure)
+	if err != nil {
+		return pins.Runtime{}, err
+	}
+	host, err := pins.HostFacts()
+	if err != nil {
+		return pins.Runtime{}, err
+	}
+	return pins.NewRuntime(closure, version, host), nil
+}

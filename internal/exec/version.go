@@ -1,0 +1,232 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"confined/internal/confine"
+	"confined/internal/pins"
+)
+
+// versionRun are the bounds under which Node is asked for its version.
+var versionRun = Bounds{TimeoutMs: 30_000, MaxOutputBytes: 4096, CPUSeconds: 10, MaxDescriptors: 64}
+
+// versions learns what version a Node binary says it is, by running
+// `node --version` inside the boundary, once for each digest of the binary.
+// That run is also what shows that this host can have the boundary at all.
+type versions struct {
+	state    string // directory for the scratch namespace
+	launcher *os.File
+
+	turn  chan struct{} // holds one while somebody looks at known, or asks Node
+	known map[string]string
+}
+
+func newVersions(state string, launcher *os.File) versions {
+	return versions{state: state, launcher: launcher, turn: make(chan struct{}, 1), known: map[string]string{}}
+}
+
+func (v *versions) of(ctx context.Context, c pins.Closure) (string, error) {
+	select {
+	case v.turn <- struct{}{}:
+		defer func() { <-v.turn }()
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	digest := c.NodeSHA256()
+	if version, ok := v.known[digest]; ok {
+		return version, nil
+	}
+	version, err := v.ask(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	v.known[digest] = version
+	return version, nil
+}
+
+func (v *versions) ask(ctx context.Context, c pins.Closure) (string, error) {
+	scratch, err := makeScratch(v.state)
+	if err != nil {
+		return "", &HostError{
+			Problem: fmt.Sprintf("the confined `node --version` has no place to run in: %v", err),
+			Cure:    "make " + v.state + " a directory with room that this user can write to"}
+	}
+	defer scratch.remove()
+	instance, err := confine.Instantiate(scratch.job(c))
+	if err != nil {
+		return "", &pins.UnavailableError{Path: c.Node, Problem: fmt.Sprintf("cannot be named in a profile (%v)", err),
+			Cure: "have Node, and --state, under paths of printable ASCII, or name a copy of it with --node"}
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	clock := startStopwatch()
+	process, err := confine.Launch(instance, v.launcher)
+	if err != nil {
+		return "", &HostError{Problem: fmt.Sprintf("the launch stage cannot be started: %v", err), Cure: cureBoundary}
+	}
+	clock.spawned()
+	got := collect(ctx, process, versionRun, clock, func() {})
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	return readVersion(c.Node, got)
+}
+
+// cureBoundary is for what the kernel refuses a launch stage on a host that
+// seemed able. The refusal itself names the step.
+const cureBoundary = "let the daemon do what the message names, or run it outside of the container, AppArmor profile or system call filter that refuses it"
+
+// readVersion tells a host that cannot have the boundary from a file that is
+// not Node: the launch stage ends with exit code 125 and its reason on stderr.
+func readVersion(node string, got collected) (string, error) {
+	f := got.facts
+	said := fmt.Sprintf("the confined `node --version` %s and printed %.300q, %.300q", f.ending(), f.Stdout, f.Stderr)
+	switch {
+	case f.Stopped == StopLimitsMismatch:
+		return "", &HostError{
+			Problem: fmt.Sprintf("the daemon's own hard limits leave a run %s, and the confined `node --version` needs %s", f.Limits, versionRun.asked()),
+			Cure:    "raise them where the daemon is started (ulimit -Ht -Hn, LimitCPU= LimitNOFILE=)"}
+	case f.Stopped != "" || f.Exit == nil:
+		return "", &HostError{Problem: said, Cure: "try again when the host is less busy"}
+	case f.Exit.Code != nil && *f.Exit.Code == confine.RefusalCode:
+		return "", &HostError{Problem: "the boundary cannot be had: " + strings.TrimSpace(string(f.Stderr)), Cure: cureBoundary}
+	}
+	version, ok := strings.CutPrefix(strings.TrimSuffix(string(f.Stdout), "\n"), "v")
+	if f.Exit.Code == nil || *f.Exit.Code != 0 || !ok || version == "" || strings.ContainsAny(version, "\n\t ") {
+		return "", &pins.UnavailableError{Path: node, Problem: "is no Node that runs here: " + said, Cure: "point --node at the official node binary itself"}
+	}
+	return version, nil
+}
+
+// ending says for people how a process ended.
+func (f ProcessFacts) ending() string {
+	switch {
+	case f.Stopped != "":
+		return "was stopped (" + string(f.Stopped) + ")"
+	case f.Exit == nil:
+		return "was not seen to end"
+	case f.Exit.Signal != nil:
+		return "was ended by " + *f.Exit.Signal
+	}
+	return fmt.Sprintf("ended with exit code %d", *f.Exit.Code)
+}
+
+// scratch is a namespace of nothing, for the version run: it lives outside the
+// root, holds no snapshot, and nothing confined can write to it.
+type scratch struct {
+	dir                    string
+	lock                   *os.File // held while the scratch is in use
+	program, input, canary pins.Source
+}
+
+const scratchPrefix = "version-run-"
+
+// makeScratch also removes what killed daemons left in state. Whoever makes or
+// sweeps there holds the directory's own lock, so that a scratch without a lock
+// is nobody's.
+func makeScratch(state string) (*scratch, error) {
+	turn, err := lockDir(state, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Close()
+	sweepScratch(state)
+	dir, err := os.MkdirTemp(state, scratchPrefix)
+	if err != nil {
+		return nil, err
+	}
+	s := &scratch{dir: dir}
+	if s.lock, err = lockDir(dir, unix.LOCK_NB); err == nil {
+		err = s.fill()
+	}
+	if err != nil {
+		s.remove()
+		return nil, err
+	}
+	return s, nil
+}
+
+// sweepScratch removes every scratch that no live daemon holds. What cannot be
+// looked at or removed stays: it is in nobody's way.
+func sweepScratch(state string) {
+	entries, _ := os.ReadDir(state)
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), scratchPrefix) {
+			continue
+		}
+		dir := filepath.Join(state, e.Name())
+		if lock, err := lockDir(dir, unix.LOCK_NB); err == nil {
+			(&scratch{dir: dir, lock: lock}).remove()
+		}
+	}
+}
+
+// lockDir takes the exclusive flock of a directory, held until it is closed.
+func lockDir(dir string, flags int) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|flags); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	return f, nil
+}
+
+// scratchSlot is the slot number whose uid the version run gets, one above
+// those of the largest root.
+const scratchSlot = 64
+
+func (s *scratch) fill() error {
+	uid, gid := confine.OuterID(scratchSlot)
+	for _, d := range []string{"program", "input", "home"} {
+		if err := os.Mkdir(s.path(d), 0o700); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(s.path("canary"), []byte("canary\n"), 0o400); err != nil {
+		return err
+	}
+	for _, name := range []string{"program", "input", "home", "canary", ""} {
+		if err := os.Lchown(s.path(name), uid, gid); err != nil {
+			return err
+		}
+	}
+	return s.take()
+}
+
+// take notes which inodes the stage is to find.
+func (s *scratch) take() (err error) {
+	for name, to := range map[string]*pins.Source{"program": &s.program, "input": &s.input, "canary": &s.canary} {
+		if *to, err = pins.TakeSource(s.path(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scratch) path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *scratch) job(c pins.Closure) confine.Job {
+	return confine.Job{
+		Runtime: c, Version: true, Slot: scratchSlot,
+		Program: s.program, Input: s.input, Canary: s.canary, Home: s.path("home"),
+		Limits: confine.Limits{CPUSeconds: int(versionRun.CPUSeconds), Descriptors: int(versionRun.MaxDescriptors)},
+	}
+}
+
+// remove lets go of the lock last: until then nobody else removes it too.
+func (s *scratch) remove() {
+	_ = os.RemoveAll(s.dir)
+	if s.lock != nil {
+		_ = s.lock.Close()
+	}
+}

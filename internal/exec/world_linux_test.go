@@ -1,0 +1,210 @@
+package exec
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"confined/internal/confine"
+	"confined/internal/ns"
+	"confined/internal/pins"
+)
+
+// TestMain lets the test binary be the launch stage, as main does, and the
+// foreign tracer that one fault needs.
+func TestMain(m *testing.M) {
+	confine.Stage(os.Args)
+	if len(os.Args) == 3 && os.Args[1] == tracerMark {
+		trace(os.Args[2])
+	}
+	os.Exit(m.Run())
+}
+
+// world is what one run happens in: its own root, state directory and pool. A
+// fault acts on it, never on the executor.
+type world struct {
+	t      *testing.T
+	root   string
+	state  string
+	node   string
+	max    int
+	spec   Spec
+	cancel context.CancelFunc
+	trace  Trace
+	after  []func() // undo what a hook did to this process, newest first
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "exec-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, root: filepath.Join(dir, "root"), state: filepath.Join(dir, "state"), node: testNode(t), max: 4}
+	for _, d := range []string{w.root, w.state} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.spec = goodSpec(t, map[string]string{"main.mjs": "console.log('hello')\n"})
+	w.spec.Profile = confine.Profile().Digest
+	t.Cleanup(w.undo)
+	return w
+}
+
+// program replaces the program's files.
+func (w *world) program(files map[string]string) {
+	w.spec.Program = snapshotOf(w.t, files)
+	w.spec.ProgramDigest = w.spec.Program.Digest()
+}
+
+// main replaces the program with one file.
+func (w *world) main(source string) { w.program(map[string]string{"main.mjs": source}) }
+
+func (w *world) slot() string { return filepath.Join(w.root, "slot-0") }
+
+func (w *world) must(err error) {
+	if err != nil {
+		w.t.Helper()
+		w.t.Error(err)
+	}
+}
+
+// executor pins the runtime of the moment unless the row pinned one itself.
+func (w *world) executor() *Executor {
+	w.t.Helper()
+	pool, err := ns.NewPool(ns.Config{Root: w.root, MaxRetained: w.max, State: w.state})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	e, err := New(Options{Pool: pool, Node: w.node, State: w.state, Trace: &w.trace})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { w.must(e.Close()) })
+	return e
+}
+
+func (w *world) pin(e *Executor) {
+	w.t.Helper()
+	pinned.Lock()
+	defer pinned.Unlock()
+	if _, ok := pinned.digest[w.node]; !ok {
+		d, err := e.DescribeRuntime(w.t.Context())
+		if err != nil {
+			w.t.Fatalf("this host cannot run the tests: %v", err)
+		}
+		pinned.digest[w.node] = d.Runtime.Digest
+	}
+	w.spec.Runtime = pinned.digest[w.node]
+}
+
+// pinned remembers what was pinned, by Node's path: hashing it takes longer
+// than most rows do.
+var pinned = struct {
+	sync.Mutex
+	digest map[string]pins.Digest
+}{digest: map[string]pins.Digest{}}
+
+func (w *world) run(e *Executor) Result {
+	w.t.Helper()
+	req, faults := NewRequest(w.spec, e.MaxDescriptors())
+	if faults != nil {
+		w.t.Fatal(faults)
+	}
+	ctx, cancel := context.WithCancel(w.t.Context())
+	defer cancel()
+	if w.cancel != nil { // a row that cancels before the run
+		cancel()
+	}
+	w.cancel = cancel
+	defer w.undo()
+	result, _ := e.Run(ctx, req)
+	return result
+}
+
+// undo takes back what hooks did to this process.
+func (w *world) undo() {
+	for len(w.after) > 0 {
+		last := len(w.after) - 1
+		undo := w.after[last]
+		w.after = w.after[:last]
+		undo()
+	}
+}
+
+// testNode is the Node that `make node` brought.
+func testNode(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod above the test")
+		}
+		dir = filepath.Dir(dir)
+	}
+	node := filepath.Join(dir, ".node", "26.8.1", "bin", "node")
+	if _, err := os.Stat(node); err != nil {
+		t.Fatalf("%v: run `make node` first", err)
+	}
+	return node
+}
+
+// ownNode gives the world a copy of Node that its row may change.
+func (w *world) ownNode() {
+	w.t.Helper()
+	copyFile(w.t, w.node, filepath.Join(w.state, "node"))
+	w.node = filepath.Join(w.state, "node")
+}
+
+// otherNode is a copy of Node with one byte more: it runs, and is not the same.
+func (w *world) otherNode() string {
+	w.t.Helper()
+	path := filepath.Join(w.state, "other-node")
+	copyFile(w.t, testNode(w.t), path)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString("x"); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+func copyFile(t testing.TB, from, to string) {
+	t.Helper()
+	in, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
