@@ -1,0 +1,216 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"confined/internal/exec"
+	"confined/internal/pins"
+)
+
+// zeros is an endless body.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// hugeForm is a form whose last file has n zero bytes.
+func hugeForm(n int64, parts ...string) io.Reader {
+	head := ""
+	for _, p := range parts {
+		head += "--b\r\n" + p + "\r\n"
+	}
+	return io.MultiReader(strings.NewReader(head+"--b\r\n"+rawPart("input/big", "")), io.LimitReader(zeros{}, n), strings.NewReader("\r\n--b--\r\n"))
+}
+
+func (r *rig) postReader(t testing.TB, path string, body io.Reader) *httptest.ResponseRecorder {
+	t.Helper()
+	req := httptest.NewRequest(http.MethodPost, path, body)
+	req.Header.Set("Content-Type", rawType)
+	return r.do(t, req)
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	r := newRig(t, nil)
+	b := newBody(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", io.LimitReader(zeros{}, maxBody+1)), r.memory)
+	n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, b, make([]byte, 1<<20))
+	if p := b.refusal(err); n > maxBody || n < maxBody-1<<20 || !errors.Is(err, errBodyTooLarge) || p.code != ProblemCodeTooLarge || !strings.Contains(p.detail, "64 MiB each") {
+		t.Errorf("%d bytes, %v, %v", n, err, p)
+	}
+	b.release()
+	small := newRig(t, func(o *Options) { o.UploadMemory = 1 << 20 })
+	if p := problemOf(t, small.postReader(t, "/v1/runs", hugeForm(2<<20, rawRequest(), rawProgram()))); p.Code != ProblemCodeTooLarge || !strings.Contains(p.Detail, "all the upload memory") {
+		t.Errorf("%+v", p)
+	}
+	if r.memory.used.Load()+small.memory.used.Load() != 0 {
+		t.Error("memory is not given back")
+	}
+}
+
+// TestUploadMemoryIsShared: bytes that one request holds keep another out, until
+// the first is answered; an output that waits to be answered counts too.
+func TestUploadMemoryIsShared(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.UploadMemory = 1 << 20 })
+	started, release := r.blocking()
+	first := make(chan *httptest.ResponseRecorder, 1)
+	go func() { first <- r.postReader(t, "/v1/runs", hugeRequest(600<<10)) }()
+	<-started
+	w := r.postReader(t, "/v1/runs", hugeRequest(600<<10))
+	if p := problemOf(t, w); p.Code != ProblemCodeUploadMemoryFull || p.Status != 503 {
+		t.Errorf("%+v", p)
+	}
+	close(release)
+	if w := <-first; w.Code != 200 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := r.postReader(t, "/v1/runs", hugeRequest(600<<10)); w.Code != 200 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if got := r.memory.used.Load(); got != 0 {
+		t.Errorf("%d bytes are still held", got)
+	}
+	r.executor.run = func(_ context.Context, req exec.Request) exec.Result {
+		res := observedResult(req.RunID())
+		res.Process.Stdout = make([]byte, 2<<20)
+		return res
+	}
+	if w := r.postReader(t, "/v1/runs", hugeRequest(1<<10)); w.Code != 200 || r.memory.used.Load() != 0 {
+		t.Errorf("%d, %d bytes are still held", w.Code, r.memory.used.Load())
+	}
+}
+
+// hugeRequest is a valid run whose input is one file of n zero bytes.
+func hugeRequest(n int64) io.Reader {
+	var b pins.Builder
+	if err := b.Add("big", io.LimitReader(zeros{}, n)); err != nil {
+		panic(err)
+	}
+	s, _ := b.Snapshot()
+	request := requestWith(func(m object) { input(m)["digest"] = string(s.Digest()) })
+	return hugeForm(n, rawPart("request", request), rawProgram())
+}
+
+// TestUploadsAreHeldOnce: while a run is alive its 64 MiB are in memory once.
+func TestUploadsAreHeldOnce(t *testing.T) {
+	const size = 64 << 20
+	r := newRig(t, nil)
+	form := hugeRequest(size)
+	before := heap()
+	var during uint64
+	r.executor.run = func(_ context.Context, req exec.Request) exec.Result {
+		during = heap()
+		runtime.KeepAlive(req)
+		return observedResult(req.RunID())
+	}
+	if w := r.postReader(t, "/v1/runs", form); w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if grown := int64(during) - int64(before); grown < size*9/10 || grown > size+4<<20 {
+		t.Errorf("the heap grew by %d bytes for an upload of %d", grown, size)
+	}
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// TestResultsAreNeverHeldEncoded: sending 16 MiB of output allocates next to nothing.
+func TestResultsAreNeverHeldEncoded(t *testing.T) {
+	for name, fill := range map[string]byte{"text": 'x', "binary": 0xff} {
+		res := observedResult("x")
+		res.Process.Stdout = []byte(strings.Repeat(string([]byte{fill}), 16<<20))
+		w := &discardAnswer{header: http.Header{}}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := (frozen{result: res}).VisitCreateRunResponse(w); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 || w.n < 16<<20 || fmt.Sprint(w.n) != w.header.Get("Content-Length") {
+			t.Errorf("%s: %d bytes allocated, %d sent, Content-Length %s", name, got, w.n, w.header.Get("Content-Length"))
+		}
+	}
+}
+
+type discardAnswer struct {
+	header http.Header
+	n      int64
+}
+
+func (d *discardAnswer) Header() http.Header         { return d.header }
+func (d *discardAnswer) WriteHeader(int)             {}
+func (d *discardAnswer) Write(p []byte) (int, error) { d.n += int64(len(p)); return len(p), nil }
+
+// TestStalledUploadsEnd: who sends nothing for long in the middle of a body is
+// answered and lets go of the memory; who sends slowly is not.
+func TestStalledUploadsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		l := &pipeListener{conns: make(chan net.Conn)}
+		server := &http.Server{Handler: r}
+		go func() { _ = server.Serve(l) }()
+		client, far := net.Pipe()
+		l.conns <- far
+		go func() {
+			_, _ = fmt.Fprintf(client, "POST /v1/runs HTTP/1.1\r\nHost: c\r\nContent-Type: %s\r\nContent-Length: 1000\r\n\r\n--b\r\n", rawType)
+			for range 3 {
+				pass(uploadIdle - time.Second)
+				_, _ = io.WriteString(client, "X")
+			}
+		}()
+		start := time.Now()
+		res, body := readAnswer(t, client)
+		if res.StatusCode != 400 || !strings.Contains(body, "malformed-request") || time.Since(start) < 3*(uploadIdle-time.Second)+uploadIdle {
+			t.Errorf("after %v: %d %s", time.Since(start), res.StatusCode, body)
+		}
+		_ = client.Close()
+		_ = server.Close()
+		synctest.Wait()
+		if got := r.memory.used.Load(); got != 0 {
+			t.Errorf("%d bytes are still held", got)
+		}
+	})
+}
+
+// pipeListener hands out the connections it is given.
+type pipeListener struct{ conns chan net.Conn }
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	c, ok := <-l.conns
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+func (l *pipeListener) Close() error   { close(l.conns); return nil }
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
+
+func TestBodyFailuresStay(t *testing.T) {
+	failure := errors.New("reset")
+	req := httptest.NewRequest(http.MethodPost, "/", io.MultiReader(strings.NewReader("abc"), failing{failure}))
+	b := newBody(httptest.NewRecorder(), req, &memory{limit: 100})
+	b.end = "END"
+	got, err := io.ReadAll(b)
+	if string(got) != "abc" || !errors.Is(err, failure) || !errors.Is(b.failed(), failure) {
+		t.Errorf("%q %v", got, err)
+	}
+	if _, err := b.Read(make([]byte, 1)); !errors.Is(err, failure) {
+		t.Errorf("then %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }

@@ -1,0 +1,132 @@
+package httpapi
+
+import (
+	"bufio"
+	"encoding/base64"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// jsonWriter writes JSON as a stream: nothing that is written is kept beyond a
+// small buffer. Strings are UTF-8, escaped only where JSON demands it. The same
+// calls give the same bytes. An error stays until done.
+type jsonWriter struct {
+	out   *bufio.Writer
+	first bool // no comma before the next member or item
+}
+
+func newJSONWriter(w io.Writer) *jsonWriter {
+	return &jsonWriter{out: bufio.NewWriterSize(w, 32<<10), first: true}
+}
+
+// done flushes, and returns the first error there was.
+func (j *jsonWriter) done() error { return j.out.Flush() }
+
+func (j *jsonWriter) raw(s string) { _, _ = j.out.WriteString(s) }
+
+// comma separates what follows from what went before in the same object or array.
+func (j *jsonWriter) comma() {
+	if !j.first {
+		j.raw(",")
+	}
+	j.first = false
+}
+
+func (j *jsonWriter) open(bracket string) {
+	j.raw(bracket)
+	j.first = true
+}
+
+func (j *jsonWriter) close(bracket string) {
+	j.raw(bracket)
+	j.first = false
+}
+
+// object writes an object whose members body writes.
+func (j *jsonWriter) object(body func()) {
+	j.open("{")
+	body()
+	j.close("}")
+}
+
+// key writes a member's name; its value must follow. Names are our own words.
+func (j *jsonWriter) key(name string) {
+	j.comma()
+	j.raw(`"` + name + `":`)
+}
+
+// array writes n items, each of which item writes.
+func (j *jsonWriter) array(n int, item func(i int)) {
+	j.open("[")
+	for i := range n {
+		j.comma()
+		item(i)
+	}
+	j.close("]")
+}
+
+func (j *jsonWriter) null() { j.raw("null") }
+
+func (j *jsonWriter) bool(v bool) { j.raw(strconv.FormatBool(v)) }
+
+func (j *jsonWriter) integer(v int64) { j.raw(strconv.FormatInt(v, 10)) }
+
+// millis writes a duration in milliseconds, to the microsecond.
+func (j *jsonWriter) millis(d time.Duration) {
+	j.raw(strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64))
+}
+
+// string writes text of ours. What is not valid UTF-8 in it is replaced.
+func (j *jsonWriter) string(s string) {
+	j.raw(`"`)
+	j.escaped([]byte(strings.ToValidUTF8(s, "\ufffd")))
+	j.raw(`"`)
+}
+
+// bytes writes a Bytes: exactly these bytes, in one of two encodings.
+func (j *jsonWriter) bytes(b []byte) {
+	if utf8.Valid(b) {
+		j.raw(`{"encoding":"utf-8","data":"`)
+		j.escaped(b)
+	} else {
+		j.raw(`{"encoding":"base64","data":"`)
+		enc := base64.NewEncoder(base64.StdEncoding, j.out)
+		_, _ = enc.Write(b)
+		_ = enc.Close()
+	}
+	j.raw(`"}`)
+}
+
+// escaped writes the inside of a string. Preconditions: b is valid UTF-8.
+func (j *jsonWriter) escaped(b []byte) {
+	start := 0
+	for i, c := range b {
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		_, _ = j.out.Write(b[start:i])
+		j.raw(escapeOf(c))
+		start = i + 1
+	}
+	_, _ = j.out.Write(b[start:])
+}
+
+func escapeOf(c byte) string {
+	switch c {
+	case '"':
+		return `\"`
+	case '\\':
+		return `\\`
+	case '\n':
+		return `\n`
+	case '\r':
+		return `\r`
+	case '\t':
+		return `\t`
+	}
+	const hex = "0123456789abcdef"
+	return `\u00` + string([]byte{hex[c>>4], hex[c&15]})
+}

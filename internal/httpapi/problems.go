@@ -1,0 +1,174 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"confined/internal/exec"
+)
+
+// refusal is a problem on its way: what a handler returns instead of an answer.
+type refusal struct {
+	code   ProblemCode
+	detail string
+	faults []Fault
+	retry  time.Duration // of 429 and 503; 0 until the API estimates it
+}
+
+func (r *refusal) Error() string { return string(r.code) + ": " + r.detail }
+
+func refuse(code ProblemCode, format string, args ...any) *refusal {
+	return &refusal{code: code, detail: fmt.Sprintf(format, args...)}
+}
+
+// invalid is the problem of a request that can be read and is wrong. The detail
+// shows the first fault, for people who look no further.
+func invalid(f *faults) *refusal {
+	first := f.list[0]
+	r := refuse(ProblemCodeInvalidRequest, "%s: %s", first.Pointer, first.Detail)
+	if f.total > 1 {
+		r.detail = fmt.Sprintf("%d faults; the first: %s", f.total, r.detail)
+	}
+	r.faults = f.list
+	return r
+}
+
+// untilCured is the Retry-After of what only a person can change.
+const untilCured = time.Minute
+
+// classify is the one place where an error becomes a problem. What it does not
+// know is internal: whether a process existed is then unknown.
+func classify(err error) *refusal {
+	var r *refusal
+	switch {
+	case errors.As(err, &r):
+		return r
+	case errors.Is(err, http.ErrNotMultipart):
+		return refuse(ProblemCodeUnsupportedMediaType, "the body must be multipart/form-data")
+	case errors.Is(err, http.ErrMissingBoundary):
+		return refuse(ProblemCodeMalformedRequest, "the Content-Type names no boundary between the parts")
+	}
+	return refuse(ProblemCodeInternal, "the daemon failed; its log has the reason under this request's id. Whether a process was started is unknown")
+}
+
+// runtimeRefusal is the problem of a runtime that cannot be described. Nothing
+// was started, so it is never internal.
+func runtimeRefusal(err error) *refusal {
+	var host *exec.HostError
+	var unproven *exec.UnprovenError
+	code := ProblemCodeRuntimeUnavailable
+	if errors.As(err, &host) || errors.As(err, &unproven) {
+		code = ProblemCodeUnsupportedHost
+	}
+	return &refusal{code: code, detail: err.Error(), retry: untilCured}
+}
+
+// rootRefusal is the same for a root that cannot be listed.
+func rootRefusal(err error) *refusal {
+	return &refusal{code: ProblemCodeNotReady, detail: string(NotReadyCodeRootUnsound) + ": " + err.Error(), retry: untilCured}
+}
+
+// statusOf is the HTTP status of a code, and its title.
+func statusOf(code ProblemCode) (int, string) {
+	switch code {
+	case ProblemCodeMalformedRequest:
+		return http.StatusBadRequest, "the request cannot be read"
+	case ProblemCodeForbidden:
+		return http.StatusForbidden, "this daemon serves its owner only"
+	case ProblemCodeNotFound:
+		return http.StatusNotFound, "no such resource"
+	case ProblemCodeMethodNotAllowed:
+		return http.StatusMethodNotAllowed, "this resource has no such method"
+	case ProblemCodeNotAcceptable:
+		return http.StatusNotAcceptable, "no such representation"
+	case ProblemCodeRunIDUsed:
+		return http.StatusConflict, "this run id was used already"
+	case ProblemCodeTooLarge:
+		return http.StatusRequestEntityTooLarge, "the request is too large"
+	case ProblemCodeUnsupportedMediaType:
+		return http.StatusUnsupportedMediaType, "a body of this type is not understood"
+	case ProblemCodeInvalidRequest:
+		return http.StatusUnprocessableEntity, "invalid confined run request"
+	case ProblemCodeQueueFull:
+		return http.StatusTooManyRequests, "the queue is full"
+	case ProblemCodeDraining:
+		return http.StatusServiceUnavailable, "the daemon is shutting down"
+	case ProblemCodeUploadMemoryFull:
+		return http.StatusServiceUnavailable, "the upload memory is full"
+	case ProblemCodeNotReady:
+		return http.StatusServiceUnavailable, "no run can start now"
+	case ProblemCodeUnsupportedHost:
+		return http.StatusServiceUnavailable, "this host is not supported"
+	case ProblemCodeRuntimeUnavailable:
+		return http.StatusServiceUnavailable, "there is no runtime to pin"
+	default:
+		return http.StatusInternalServerError, "the daemon failed"
+	}
+}
+
+// seconds is d as Retry-After has it: whole seconds, 1 to 60.
+func seconds(d time.Duration) int {
+	return int(min(max(math.Ceil(d.Seconds()), 1), 60))
+}
+
+// problem answers err. It is the only way by which a request is refused.
+func (a *API) problem(w http.ResponseWriter, r *http.Request, err error) {
+	c := callOf(r.Context())
+	p := classify(err)
+	status, title := statusOf(p.code)
+	if c.answer.status != 0 {
+		// Part of an answer is out: the connection breaks, which says "unknown".
+		a.log.InfoContext(r.Context(), "the answer was not taken", "requestId", c.id, "runId", c.runID, "error", err)
+		return
+	}
+	c.code = p.code
+	if p.code == ProblemCodeInternal {
+		a.log.ErrorContext(r.Context(), "internal error", "requestId", c.id, "runId", c.runID, "error", err)
+	}
+	c.body.drain()
+	out := Problem{
+		Type: "urn:confined:problem:" + string(p.code), Title: title, Status: status, Detail: printable(p.detail, maxDetailBytes),
+		Instance: "urn:confined:request:" + c.id, Code: p.code, Errors: p.faults,
+	}
+	if c.runID != "" {
+		out.RunID = &c.runID
+	}
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		wait := seconds(a.retryAfter(p))
+		ms := wait * 1000
+		out.RetryAfterMs = &ms
+		w.Header().Set("Retry-After", strconv.Itoa(wait))
+	}
+	a.trace.Refused(string(p.code))
+	writeJSON(w, status, "application/problem+json", out)
+}
+
+// retryAfter is what the refusal says, else an estimate from the queue.
+func (a *API) retryAfter(p *refusal) time.Duration {
+	if p.retry > 0 {
+		return p.retry
+	}
+	return a.queue.estimate()
+}
+
+// writeJSON writes v, which always encodes, without HTML escaping and without a
+// newline at the end.
+func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(fmt.Sprintf("httpapi: bug: %T does not encode: %v", v, err))
+	}
+	text := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a client that is gone misses its answer
+}

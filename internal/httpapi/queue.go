@@ -1,0 +1,239 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// errCancelled is why the turn of a ticket does not come whose context is done.
+var errCancelled = errors.New("the run was cancelled while it waited")
+
+// queue decides when runs start: first in, first out, at most workers at once,
+// and only while the root has room for one more, so that the daemon's own load
+// never fills the root. It is bounded, and it remembers run ids.
+//
+// A ticket goes enter → await → leave, and close once its client was answered.
+type queue struct {
+	workers int
+	bound   int // of the tickets that wait
+	room    func(live int) bool
+
+	mu         sync.Mutex
+	waiting    []*ticket
+	running    []*ticket
+	open       int // entered and not closed
+	draining   bool
+	drainUntil time.Time
+	quiet      bool          // draining, and nothing is open: for good
+	idle       chan struct{} // closed when that becomes true
+	ids        runIDs
+	times      runTimes
+}
+
+// ticket is one run's place.
+type ticket struct {
+	queue   *queue
+	id      string
+	turn    chan error // one value: nil, or why it will not come
+	entered time.Time
+	started time.Time // its turn came
+	cancel  context.CancelCauseFunc
+	ended   bool // left the queue
+}
+
+// newQueue makes a queue. room says whether one more run may start beside live
+// others; it is asked under the queue's lock and must not call back.
+func newQueue(workers, bound int, room func(live int) bool) *queue {
+	return &queue{workers: workers, bound: bound, room: room, idle: make(chan struct{})}
+}
+
+// full is the refusal of a run that would not get a place now, or nil. Asking
+// before a body is read spares the upload; enter decides.
+func (q *queue) full() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.refusal()
+}
+
+func (q *queue) refusal() error {
+	switch {
+	case q.draining:
+		return drainingRefusal()
+	case len(q.waiting) >= q.bound && !(len(q.waiting) == 0 && q.startable()):
+		return refuse(ProblemCodeQueueFull, "%d runs wait already and %d are alive; nothing was started", len(q.waiting), len(q.running))
+	}
+	return nil
+}
+
+func drainingRefusal() error {
+	return refuse(ProblemCodeDraining, "the daemon is shutting down and starts no more runs; nothing was started")
+}
+
+// enter takes the last place, and the id. ctx ends the run at any stage; the
+// context returned does so too, and when the queue is cancelled.
+func (q *queue) enter(ctx context.Context, id string) (*ticket, context.Context, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := q.refusal(); err != nil {
+		return nil, nil, err
+	}
+	if !q.ids.claim(id) {
+		return nil, nil, refuse(ProblemCodeRunIDUsed, "run id %s is queued, alive or among the last %d that ran; nothing was started for this request", id, rememberedRuns)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	t := &ticket{queue: q, id: id, turn: make(chan error, 1), entered: time.Now(), cancel: cancel}
+	q.open++
+	q.waiting = append(q.waiting, t)
+	q.dispatch()
+	return t, ctx, nil
+}
+
+func (q *queue) startable() bool { return len(q.running) < q.workers && q.room(len(q.running)) }
+
+// dispatch starts whoever may start. It runs whenever somebody enters or leaves:
+// a run waits for room only while another is alive, so there is always a next time.
+func (q *queue) dispatch() {
+	for len(q.waiting) > 0 && q.startable() {
+		t := q.waiting[0]
+		q.waiting = slices.Delete(q.waiting, 0, 1)
+		q.running = append(q.running, t)
+		t.started = time.Now()
+		t.turn <- nil
+	}
+}
+
+// await waits for the ticket's turn and returns how long that took. On error
+// the ticket has left: nothing was started and its id is free.
+func (t *ticket) await(ctx context.Context) (time.Duration, error) {
+	var err error
+	select {
+	case err = <-t.turn:
+	case <-ctx.Done():
+		err = errCancelled
+	}
+	if err == nil && ctx.Err() != nil {
+		err = errCancelled
+	}
+	if err != nil {
+		t.leave(false)
+	}
+	return time.Since(t.entered), err
+}
+
+// leave ends the ticket's stay: a waiting one is removed, a running one makes
+// room for the next. started says whether a process existed or may have.
+func (t *ticket) leave(started bool) {
+	q := t.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if t.ended {
+		return
+	}
+	t.ended = true
+	if i := slices.Index(q.running, t); i >= 0 {
+		q.running = slices.Delete(q.running, i, i+1)
+	} else if i := slices.Index(q.waiting, t); i >= 0 {
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+	}
+	if started {
+		q.ids.finish(t.id)
+		q.times.add(time.Since(t.started))
+	} else {
+		q.ids.release(t.id)
+	}
+	q.dispatch()
+}
+
+// close says that the run's client was answered, or cannot be.
+func (t *ticket) close() {
+	t.cancel(nil)
+	q := t.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.open--
+	q.settle()
+}
+
+func (q *queue) settle() {
+	if q.draining && q.open == 0 && !q.quiet {
+		q.quiet = true
+		close(q.idle)
+	}
+}
+
+// drain refuses whoever comes from now on and whoever waits. until is when the
+// runs that are alive will be cancelled.
+func (q *queue) drain(until time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.draining {
+		return
+	}
+	q.draining, q.drainUntil = true, until
+	for _, t := range q.waiting {
+		t.turn <- drainingRefusal()
+	}
+	q.waiting = nil
+	q.settle()
+}
+
+// cancel ends every run that is alive.
+func (q *queue) cancel() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, t := range q.running {
+		t.cancel(drainingRefusal())
+	}
+}
+
+// gauges are the tickets that run and that wait.
+func (q *queue) gauges() (running, waiting int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.running), len(q.waiting)
+}
+
+// stopping says whether the queue drains.
+func (q *queue) stopping() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.draining
+}
+
+// estimate is when the next place frees, from how long runs took lately and how
+// many are alive: fewer than there are workers where the root has no room.
+func (q *queue) estimate() time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.draining {
+		return time.Until(q.drainUntil)
+	}
+	return q.times.mean() / time.Duration(max(1, len(q.running)))
+}
+
+// runTimes are the durations of the latest runs.
+type runTimes struct {
+	ring [32]time.Duration
+	n    int
+}
+
+func (r *runTimes) add(d time.Duration) {
+	r.ring[r.n%len(r.ring)] = d
+	r.n++
+}
+
+// mean is one second until a run has told better.
+func (r *runTimes) mean() time.Duration {
+	known := min(r.n, len(r.ring))
+	if known == 0 {
+		return time.Second
+	}
+	var sum time.Duration
+	for _, d := range r.ring[:known] {
+		sum += d
+	}
+	return sum / time.Duration(known)
+}

@@ -1,0 +1,206 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"confined/internal/exec"
+	"confined/internal/ns"
+	"confined/internal/pins"
+)
+
+// GetStatus is what this daemon is and how it fares. It answers on any host.
+func (a operations) GetStatus(ctx context.Context, _ GetStatusRequestObject) (GetStatusResponseObject, error) {
+	running, waiting := a.queue.gauges()
+	listing, root := a.opts.Pool.List()
+	reasons := a.notReady(ctx, listing, root)
+	return GetStatus200JSONResponse{
+		Version: a.opts.Version, Instance: a.instance, StartedAt: *timeOf(a.started),
+		Ready: len(reasons) == 0, NotReady: reasons,
+		Workers: Gauge{Limit: a.opts.Workers, Now: running},
+		Queue:   Gauge{Limit: a.opts.Queue, Now: waiting},
+		Slots:   Gauge{Limit: a.opts.Pool.MaxRetained(), Now: listing.Counted},
+		Profile: a.opts.Profile.Name,
+	}, nil
+}
+
+// Readyz says whether a run sent now could start.
+func (a operations) Readyz(ctx context.Context, _ ReadyzRequestObject) (ReadyzResponseObject, error) {
+	listing, root := a.opts.Pool.List()
+	reasons := a.notReady(ctx, listing, root)
+	if len(reasons) == 0 {
+		return Readyz200TextResponse("ok\n"), nil
+	}
+	p := refuse(ProblemCodeNotReady, "%s: %s", reasons[0].Code, reasons[0].Detail)
+	if reasons[0].Code != NotReadyCodeDraining {
+		p.retry = untilCured
+	}
+	for i, reason := range reasons {
+		p.faults = append(p.faults, Fault{Code: FaultCodeNotReady, Pointer: "/notReady/" + strconv.Itoa(i), Detail: string(reason.Code) + ": " + reason.Detail})
+	}
+	return nil, p
+}
+
+// NotReady is every reason why a run that came now could not start.
+func (a *API) NotReady(ctx context.Context) []NotReady {
+	listing, root := a.opts.Pool.List()
+	return a.notReady(ctx, listing, root)
+}
+
+// notReady is never nil. root is why there is no listing. A full queue is no
+// reason, and neither is a slot that one of our own runs will give back.
+func (a *API) notReady(ctx context.Context, listing ns.Listing, root error) []NotReady {
+	reasons := []NotReady{}
+	add := func(code NotReadyCode, detail string) {
+		reasons = append(reasons, NotReady{Code: code, Detail: printable(detail, maxDetailBytes)})
+	}
+	if a.queue.stopping() {
+		add(NotReadyCodeDraining, "the daemon is shutting down; send runs to its successor")
+	}
+	if code, err := a.runtimeProblem(ctx); err != nil {
+		add(code, err.Error())
+	}
+	if root != nil {
+		add(NotReadyCodeRootUnsound, root.Error())
+	} else if others := othersIn(listing); others >= listing.MaxRetained {
+		add(NotReadyCodeNoFreeSlot, "the root holds "+strconv.Itoa(others)+" entries that no run of this daemon will remove, and at most "+
+			strconv.Itoa(listing.MaxRetained)+" are allowed; GET /v1/slots says what they are: look at them in "+listing.Root+" and remove what is no longer needed")
+	}
+	return reasons
+}
+
+func othersIn(l ns.Listing) int {
+	others := l.Counted
+	for _, s := range l.Slots {
+		if s.State == ns.Running {
+			others--
+		}
+	}
+	return others
+}
+
+// runtimeProblem is why no runtime could be started here, if so.
+func (a *API) runtimeProblem(ctx context.Context) (NotReadyCode, error) {
+	if problem := a.opts.HostProblem(); problem != nil {
+		return NotReadyCodeUnsupportedHost, problem
+	}
+	err := a.runtime.check(ctx)
+	var host *exec.HostError
+	var unproven *exec.UnprovenError
+	switch {
+	case err == nil || ctx.Err() != nil: // of a client that is gone nothing is concluded
+		return "", nil
+	case errors.As(err, &host):
+		return NotReadyCodeUnsupportedHost, err
+	case errors.As(err, &unproven):
+		return NotReadyCodeRuntimeUnproven, err
+	}
+	return NotReadyCodeRuntimeUnavailable, err
+}
+
+// describeAgain is how long a failure to identify the runtime is believed.
+const describeAgain = 10 * time.Second
+
+// runtimeWatch knows whether the runtime can be identified and is proven,
+// without hashing it for every probe: an outcome holds while every file of the
+// runtime looks the same (device, inode, size and mtime), a failure for
+// describeAgain. It is for readiness alone: a run always hashes for itself.
+type runtimeWatch struct {
+	describe func(context.Context) (exec.Description, error)
+	turn     chan struct{} // holds one value while somebody hashes
+
+	mu   sync.Mutex // never held while anybody hashes
+	last *exec.Description
+	err  error
+	at   time.Time // of err
+}
+
+func newRuntimeWatch(describe func(context.Context) (exec.Description, error)) *runtimeWatch {
+	return &runtimeWatch{describe: describe, turn: make(chan struct{}, 1)}
+}
+
+// recompute identifies the runtime now. Callers take turns, so that a burst of
+// them does not hash the same files side by side.
+func (w *runtimeWatch) recompute(ctx context.Context) (exec.Description, error) {
+	if err := w.take(ctx); err != nil {
+		return exec.Description{}, err
+	}
+	defer w.pass()
+	return w.refresh(ctx)
+}
+
+func (w *runtimeWatch) take(ctx context.Context) error {
+	select {
+	case w.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w *runtimeWatch) pass() { <-w.turn }
+
+func (w *runtimeWatch) refresh(ctx context.Context) (exec.Description, error) {
+	d, err := w.describe(ctx)
+	if ctx.Err() != nil {
+		return exec.Description{}, ctx.Err()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last, w.err, w.at = &d, err, time.Now()
+	return d, err
+}
+
+// check is the outcome of the latest look that still holds, or of a new one.
+// Whoever hashes meanwhile does not make it wait for what is known.
+func (w *runtimeWatch) check(ctx context.Context) error {
+	if known, err := w.known(); known {
+		return err
+	}
+	if err := w.take(ctx); err != nil {
+		return err
+	}
+	defer w.pass()
+	if known, err := w.known(); known {
+		return err
+	}
+	_, err := w.refresh(ctx)
+	return err
+}
+
+func (w *runtimeWatch) known() (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	same := w.last != nil && w.err == nil && looksSame(w.last.Runtime)
+	failed := w.err != nil && time.Since(w.at) < describeAgain
+	return same || failed, w.err
+}
+
+// looksSame leaves the launchers out: ours is this process, held open.
+func looksSame(rt pins.Runtime) bool {
+	for _, f := range rt.Files {
+		if !sameFile(f) {
+			return false
+		}
+	}
+	for _, a := range rt.Aliases {
+		if target, err := os.Readlink(a.Path); err != nil || target != a.Target {
+			return false
+		}
+	}
+	return true
+}
+
+func sameFile(f pins.RuntimeFile) bool {
+	info, err := os.Lstat(f.Path)
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && uint64(st.Dev) == f.ID.Dev && st.Ino == f.ID.Ino && info.Size() == f.ID.Size && info.ModTime().UnixNano() == f.ID.MtimeNs
+}
