@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"confined/internal/exec"
+	"confined/internal/ns"
+	"confined/internal/pins"
+)
+
+// errNotAble is what doctor ends with when it found something missing; what
+// that is has been printed by then.
+var errNotAble = errors.New("this host is not able")
+
+// doctorTime bounds the confined run that doctor does as evidence.
+const doctorTime = 2 * time.Minute
+
+// verdict is what doctor thinks of one thing it looked at.
+type verdict string
+
+const (
+	verdictOK   verdict = "ok"
+	verdictNo   verdict = "missing" // without it no run can start
+	verdictNote verdict = "note"    // worth knowing, in the way of nothing
+)
+
+// finding is one thing doctor looked at. Cure is there when something is to be done.
+type finding struct {
+	Name    string  `json:"name"`
+	Verdict verdict `json:"verdict"`
+	Detail  string  `json:"detail"`
+	Cure    string  `json:"cure,omitempty"`
+}
+
+// report is all that doctor found. Able is true when nothing is missing.
+type report struct {
+	Able     bool      `json:"able"`
+	Findings []finding `json:"findings"`
+}
+
+func (r *report) add(f ...finding) { r.Findings = append(r.Findings, f...) }
+
+// doctor looks at everything a run needs and runs Node's version confined, as
+// serve would. It changes nothing that is there.
+func doctor(args []string, in surroundings) error {
+	var c config
+	fs := newFlagSet("doctor")
+	c.placeFlags(fs)
+	fs.BoolVar(&c.json, "json", false, "print JSON")
+	if err := parse(fs, args, in); err != nil {
+		return err
+	}
+	if err := c.completePlaces(in); err != nil {
+		return err
+	}
+	r, err := examine(c)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		encoder := json.NewEncoder(in.stdout)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(r)
+	} else {
+		err = r.print(in.stdout)
+	}
+	if err == nil && !r.Able {
+		err = errNotAble
+	}
+	return err
+}
+
+// examine looks at the host, at Node inside the boundary, and at the places.
+func examine(c config) (report, error) {
+	var r report
+	r.add(lookAtHost(c.maxRetained)...)
+	found, err := lookAtNode(&c)
+	if err != nil {
+		return report{}, err
+	}
+	r.add(found...)
+	r.add(lookAtRoot(c), lookAtState(c), lookAtSocket(c))
+	r.Able = true
+	for _, f := range r.Findings {
+		r.Able = r.Able && f.Verdict != verdictNo
+	}
+	return r, nil
+}
+
+// lookAtNode identifies the runtime as a run would: the version comes from Node
+// itself, run inside the whole boundary.
+func lookAtNode(c *config) ([]finding, error) {
+	if err := c.findNode(); err != nil {
+		return []finding{{"node", verdictNo, err.Error(), "install Node.js, or name its binary with --node"}}, nil
+	}
+	scratch, err := os.MkdirTemp("", "confined-doctor-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(scratch)
+	// The version run needs no root: its pool is never opened.
+	pool, err := ns.NewPool(ns.Config{Root: "/never-opened", MaxRetained: 1, State: scratch})
+	if err != nil {
+		return nil, err
+	}
+	executor, err := exec.New(exec.Options{Pool: pool, Node: c.node, State: scratch})
+	if err != nil {
+		return nil, err
+	}
+	defer executor.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), doctorTime)
+	defer cancel()
+	description, err := executor.DescribeRuntime(ctx)
+	return judgeNode(c.node, description, err), nil
+}
+
+// judgeNode words what came of the confined version run.
+func judgeNode(node string, d exec.Description, err error) []finding {
+	const evidence = "confined run"
+	var host *exec.HostError
+	var unproven *exec.UnprovenError
+	var unavailable *pins.UnavailableError
+	switch {
+	case errors.As(err, &host):
+		return []finding{
+			{"node", verdictNote, node + ", not looked at: the boundary comes first", ""},
+			{evidence, verdictNo, host.Problem, host.Cure}}
+	case errors.As(err, &unproven):
+		return []finding{
+			{"node", verdictNo, nodeText(unproven.Node, unproven.Version, unproven.SHA256) + "; the boundary was never proven with it", provenCure()},
+			{evidence, verdictOK, "node --version ran inside the whole boundary", ""}}
+	case errors.As(err, &unavailable):
+		return []finding{{"node", verdictNo, unavailable.Path + ": " + unavailable.Problem, unavailable.Cure}}
+	case err != nil:
+		return []finding{{"node", verdictNo, err.Error(), "see the message; run doctor again"}}
+	}
+	rt := d.Runtime
+	return []finding{
+		{"node", verdictOK, nodeText(rt.Node, rt.NodeVersion, rt.NodeSHA256()) + "; proven (" + d.Proof.Kind + ")", ""},
+		{evidence, verdictOK, "node --version ran inside the whole boundary", ""}}
+}

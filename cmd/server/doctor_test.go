@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"confined/internal/exec"
+	"confined/internal/ns"
+	"confined/internal/pins"
+)
+
+const notAbleText = `✓ ok      platform  linux/amd64
+✗ fails   boundary  user namespaces are switched off
+                    cure: sysctl -w user.max_user_namespaces=1000
+· note    root      /r does not exist yet; serve makes it
+
+This host is not able to run confined programs: what is marked ✗ above keeps it from that.
+`
+
+const ableText = `✓ ok      platform  linux/amd64
+
+This host is able to run confined programs.
+`
+
+func TestReportForPeople(t *testing.T) {
+	for want, r := range map[string]report{
+		notAbleText: {Findings: []finding{
+			{"platform", verdictOK, "linux/amd64", ""},
+			{"boundary", verdictNo, "user namespaces are switched off", "sysctl -w user.max_user_namespaces=1000"},
+			{"root", verdictNote, "/r does not exist yet; serve makes it", ""}}},
+		ableText: {Able: true, Findings: []finding{{"platform", verdictOK, "linux/amd64", ""}}},
+	} {
+		var out bytes.Buffer
+		if err := r.print(&out); err != nil || out.String() != want {
+			t.Errorf("%v\n got\n%s\nwant\n%s", err, out.String(), want)
+		}
+	}
+}
+
+func TestJudgeNode(t *testing.T) {
+	sum := [32]byte{1, 2}
+	rt := pins.Runtime{NodeVersion: "26.8.1"}
+	rt.Node = "/opt/node"
+	rt.Files = []pins.RuntimeFile{{Path: "/lib/x"}, {Path: "/opt/node", SHA256: sum}}
+	proven := exec.Description{Runtime: rt, Proof: pins.Proof{Kind: "built-in"}}
+	for name, row := range map[string]struct {
+		d    exec.Description
+		err  error
+		able bool
+		want []string
+	}{
+		"proven":   {proven, nil, true, []string{"/opt/node, version 26.8.1, sha256 0102", "proven (built-in)"}},
+		"host":     {exec.Description{}, &exec.HostError{Problem: "no Landlock", Cure: "a newer kernel"}, false, []string{"no Landlock", "a newer kernel"}},
+		"unproven": {exec.Description{}, &exec.UnprovenError{Node: "/opt/node", Version: "20.1.0", SHA256: "ab"}, false, []string{"version 20.1.0, sha256 ab", "never proven", "use the official Node"}},
+		"shim":     {exec.Description{}, &pins.UnavailableError{Path: "/shim", Problem: "a script", Cure: "name the binary"}, false, []string{"/shim: a script", "name the binary"}},
+		"other":    {exec.Description{}, errors.New("interrupted"), false, []string{"interrupted"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := judgeNode("/opt/node", row.d, row.err)
+			text, able := "", true
+			for _, f := range found {
+				text += f.Detail + "\n" + f.Cure + "\n"
+				able = able && f.Verdict != verdictNo
+			}
+			for _, want := range row.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in %q", want, text)
+				}
+			}
+			if able != row.able {
+				t.Errorf("able is %v: %+v", able, found)
+			}
+		})
+	}
+}
+
+func TestLookAtPlaces(t *testing.T) {
+	dir := t.TempDir()
+	c := config{root: dir + "/root", state: dir + "/state", socket: dir + "/run/socket", maxRetained: 1}
+	for _, f := range []finding{lookAtRoot(c), lookAtState(c), lookAtSocket(c)} {
+		if f.Verdict != verdictNote || !strings.Contains(f.Detail, "serve makes it") {
+			t.Errorf("before: %+v", f)
+		}
+	}
+	if err := makePlaces(c); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []finding{lookAtRoot(c), lookAtState(c), lookAtSocket(c)} {
+		if f.Verdict != verdictOK {
+			t.Errorf("made: %+v", f)
+		}
+	}
+	l, err := listen(c.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if f := lookAtSocket(c); f.Verdict != verdictNote || !strings.Contains(f.Detail, "a daemon answers there") {
+		t.Errorf("answered: %+v", f)
+	}
+	c.socket = dir + "/run/file"
+	if err := os.WriteFile(c.socket, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := lookAtSocket(c); f.Verdict != verdictNo || !strings.Contains(f.Detail, "is not a socket") {
+		t.Errorf("in the way: %+v", f)
+	}
+	c.root = tmpfsDir(t) + "/not/yet"
+	if f := lookAtRoot(c); f.Verdict != verdictNo || !strings.Contains(f.Detail, "tmpfs") || f.Cure == "" {
+		t.Errorf("on tmpfs, before: %+v", f)
+	}
+	if left, err := os.ReadDir(filepath.Dir(filepath.Dir(c.root))); err != nil || len(left) != 0 {
+		t.Errorf("looking left %v, %v", left, err)
+	}
+	c.root = "/no space/root"
+	if f := lookAtRoot(c); f.Verdict != verdictNo || f.Cure == "" {
+		t.Errorf("words: %+v", f)
+	}
+}
+
+func TestUnfitKeepsTheCure(t *testing.T) {
+	f := unfit("root", &ns.RootError{Problem: "it is on tmpfs", Cure: "name one on ext4"})
+	if f.Detail != "it is on tmpfs" || f.Cure != "name one on ext4" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestDoctorOnThisHost is the real thing: Node runs inside the boundary.
+func TestDoctorOnThisHost(t *testing.T) {
+	places := newPlaces(t)
+	start := time.Now()
+	code, out := confined(t, append([]string{"doctor"}, places.args()...)...)
+	if code != exitOK || !strings.Contains(out, "node --version ran inside the whole boundary") || !strings.Contains(out, "proven (built-in)") {
+		t.Errorf("exit code %d after %v\n%s", code, time.Since(start), out)
+	}
+	code, out = confined(t, append([]string{"doctor", "--json", "--root", "/dev/shm/confined root"}, places.args()[2:]...)...)
+	if code != exitNo || !strings.Contains(out, `"able": false`) || !strings.Contains(out, `"cure"`) {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// privateMode is what every directory of the daemon's is made with.
+const privateMode = 0o700
+
+// makePlaces establishes that root, state and the socket's directory exist and
+// are this user's alone. What is missing is made; what exists is never changed.
+func makePlaces(c config) error {
+	for _, p := range []struct{ flag, dir string }{
+		{"root", c.root}, {"state", c.state}, {"socket", filepath.Dir(c.socket)},
+	} {
+		err := os.MkdirAll(p.dir, privateMode)
+		if err == nil {
+			err = privateDir(p.dir)
+		}
+		if err != nil {
+			return fmt.Errorf("--%s: %w", p.flag, err)
+		}
+	}
+	return nil
+}
+
+// privateDir says what keeps dir from being this user's alone, with the cure.
+func privateDir(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a directory: move it away, or name another place", dir)
+	case info.Mode()&fs.ModeSticky != 0:
+		return fmt.Errorf("%s is everybody's: name a directory of its own", dir)
+	case ok && int(stat.Uid) != os.Geteuid():
+		return fmt.Errorf("%s belongs to uid %d and this is uid %d: name a directory of your own", dir, stat.Uid, os.Geteuid())
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s is open to others (mode %04o): chmod 700 it if it serves only this, or name a directory of its own", dir, info.Mode().Perm())
+	}
+	return nil
+}
+
+// missing says that nothing is at path, as against something unfit.
+func missing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
