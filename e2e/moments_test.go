@@ -1,0 +1,219 @@
+//go:build linux
+
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// suspend stops the daemon where it is. It can still be killed.
+func (d *daemon) suspend(t *testing.T) {
+	t.Helper()
+	pid := d.cmd.Process.Pid
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, func() bool {
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		for _, task := range tasks {
+			if p, ok := readProcess(task); ok && p.state != "T" {
+				return false
+			}
+		}
+		return true
+	}, func() string { return "the daemon does not stop" })
+}
+
+// child waits for a child of the daemon and holds it by a handle.
+func (d *daemon) child(t *testing.T) (pid, handle int) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); pid == 0; {
+		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", d.cmd.Process.Pid))
+		for _, list := range lists {
+			if children, _ := readText(list); children != "" {
+				pid, _ = strconv.Atoi(strings.Fields(children)[0])
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the daemon starts no process, or this kernel does not list children (CONFIG_PROC_CHILDREN)")
+		}
+	}
+	handle, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(handle) })
+	return pid, handle
+}
+
+func signal(t *testing.T, handle int, s syscall.Signal) {
+	t.Helper()
+	if err := unix.PidfdSendSignal(handle, s, nil, 0); err != nil && err != unix.ESRCH {
+		t.Fatal(err)
+	}
+}
+
+// reachSending: half of a request has arrived.
+func reachSending(t *testing.T, d *daemon) {
+	contentType, body := form(t, d.script(t, strings.Repeat("// much\n", 100_000)).parts(t))
+	conn, err := net.Dial("unix", d.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	head := fmt.Sprintf("POST /v1/runs HTTP/1.1\r\nHost: confined\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", contentType, len(body))
+	if _, err := conn.Write(append([]byte(head), body[:len(body)/2]...)); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	poll(t, func() bool {
+		unread := -1
+		_ = raw.Control(func(fd uintptr) { unread, _ = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) })
+		return unread == 0
+	}, func() string { return "the daemon does not read" })
+}
+
+// many is a program of many files, which takes a while to write and to read.
+func (d *daemon) many(t *testing.T, source string) runRequest {
+	r := d.script(t, source)
+	for i := range 3000 {
+		r.input = addFile(r.input, fmt.Sprintf("d%d/f%d", i%30, i), "x")
+	}
+	return r
+}
+
+func addFile(f files, path, content string) files {
+	if f == nil {
+		f = files{}
+	}
+	f[path] = content
+	return f
+}
+
+// reachWriting: the slot is there, and no process.
+func reachWriting(t *testing.T, d *daemon) {
+	d.launch(t, t.Context(), d.many(t, ""))
+	if !within(patience, func() bool { return len(names(t, d.root)) > 0 }) {
+		t.Fatal("no slot is made")
+	}
+	d.suspend(t)
+	if children := childrenOf(d.cmd.Process.Pid); len(children) > 0 {
+		t.Errorf("there are processes already: %v", children)
+	}
+}
+
+// reachStage: the process is there, and is not Node.js yet. It is that for a few
+// milliseconds, so that it takes some tries.
+func reachStage(t *testing.T, d *daemon) {
+	for range 50 {
+		run := d.launch(t, t.Context(), d.script(t, ""))
+		pid, handle := d.child(t)
+		signal(t, handle, syscall.SIGSTOP)
+		if !sameFile(fmt.Sprintf("/proc/%d/exe", pid), shared.node) && !gone(pid) {
+			goOnLater(d, handle)
+			return
+		}
+		signal(t, handle, syscall.SIGCONT)
+		run.answer(t, d)
+	}
+	t.Fatal("the stage was always faster")
+}
+
+// goOnLater lets a suspended process go on as soon as the daemon is dead. It
+// may be so early that it still holds what the daemon had open.
+func goOnLater(d *daemon, handle int) {
+	go func() {
+		within(patience, func() bool {
+			p, ok := readProcess(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
+			return !ok || p.state == "Z"
+		})
+		_ = unix.PidfdSendSignal(handle, syscall.SIGCONT, nil, 0)
+	}()
+}
+
+// reachNode: the process has become Node.js, which has not loaded the program.
+func reachNode(t *testing.T, d *daemon) {
+	d.launch(t, t.Context(), d.script(t, waiting("loaded")))
+	pid, handle := d.child(t)
+	if !within(patience, func() bool { return sameFile(fmt.Sprintf("/proc/%d/exe", pid), shared.node) }) {
+		t.Fatal("the process does not become Node.js")
+	}
+	signal(t, handle, syscall.SIGSTOP)
+	if titleOf(pid) == "loaded" {
+		t.Error("the program was faster")
+	}
+	goOnLater(d, handle)
+}
+
+// reachRunning: two programs run, a third run waits.
+func reachRunning(t *testing.T, d *daemon) {
+	d.live(t, d.script(t, waiting("one")), "one")
+	d.live(t, d.script(t, waiting("two")), "two")
+	d.launch(t, t.Context(), d.script(t, ""))
+	poll(t, func() bool { return d.status(t).Queue.Now == 1 }, func() string { return "no run waits" })
+}
+
+// reachResisting: a program that lets no signal end it, is busy in all its
+// threads, and calls itself something else.
+func reachResisting(t *testing.T, d *daemon) {
+	d.live(t, d.script(t, `
+		import os from 'node:os';
+		import { Worker } from 'node:worker_threads';
+		for (const s of Object.keys(os.constants.signals)) try { process.on(s, () => {}); } catch {}
+		for (const e of ['exit', 'beforeExit', 'uncaughtException']) process.on(e, () => { for (;;); });
+		for (let i = 0; i < 3; i++) new Worker('for (;;);', { eval: true });
+		try { process.kill(process.ppid, 'SIGSTOP'); } catch {}
+		process.title = 'resisting';
+		for (;;);`), "resisting")
+}
+
+// reachFlooding: a program in the middle of writing more than anybody reads.
+func reachFlooding(t *testing.T, d *daemon) {
+	run := d.live(t, d.script(t, `
+		import fs from 'node:fs';
+		setInterval(() => {}, 1 << 30);
+		process.on('SIGUSR2', () => {
+			process.title = 'flooding';
+			for (;;) fs.writeSync(1, 'much');
+		});
+		process.title = 'dry';`), "dry")
+	d.suspend(t)
+	tell(t, run.pid)
+	awaitTitle(t, run.pid, "flooding")
+}
+
+// reachEnded: the program has ended, and the daemon does not know.
+func reachEnded(t *testing.T, d *daemon) {
+	run := d.live(t, d.script(t, waiting("ending")), "ending")
+	d.suspend(t)
+	tell(t, run.pid)
+	poll(t, func() bool {
+		p, ok := readProcess(fmt.Sprintf("/proc/%d/stat", run.pid))
+		return ok && p.state == "Z"
+	}, func() string { return "the program does not end" })
+}
+
+// reachChecking: the process is reaped, and its slot is there.
+func reachChecking(t *testing.T, d *daemon) {
+	run := d.live(t, d.many(t, waiting("checked")), "checked")
+	tell(t, run.pid)
+	if !within(patience, func() bool { return gone(run.pid) }) {
+		t.Fatal("the process is not reaped")
+	}
+	d.suspend(t)
+	if left := names(t, d.root); len(left) != 1 {
+		t.Errorf("the daemon was faster: %v", left)
+	}
+}
