@@ -1,0 +1,60 @@
+# Two commands are enough: `make demo` and `make test`. `make help` has the rest.
+
+# Where git cannot tell the revision (a source archive, a clone of another
+# user's), builds record none: go by itself would fail.
+ifneq ($(shell git rev-parse HEAD >/dev/null 2>&1 && echo known),known)
+export GOFLAGS := $(shell go env GOFLAGS 2>/dev/null) -buildvcs=false
+endif
+
+# More flags for go test, as in `make test TESTFLAGS=-v`.
+TESTFLAGS ?=
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test bench build node generate check fmt vet clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
+
+demo: ## build, fetch Node, run examples/hello on a daemon of its own, judge the result
+	@packaging/need.sh host go npm curl jq
+	@$(MAKE) --no-print-directory node build
+	@packaging/demo.sh
+
+test: ## every test, with the race detector
+	@packaging/need.sh host go cc npm curl jq
+	@$(MAKE) --no-print-directory node
+	dir="$$(packaging/fit-dir.sh test)" && TMPDIR="$$dir" go test -race -shuffle=on $(TESTFLAGS) ./...
+
+bench: ## confined runs against plain node, as ratios
+	@packaging/need.sh host go npm
+	@$(MAKE) --no-print-directory node
+	dir="$$(packaging/fit-dir.sh bench)" && TMPDIR="$$dir" go test -run='^$$' -bench=. $(TESTFLAGS) ./...
+
+build: ## bin/confined
+	@packaging/need.sh go
+	CGO_ENABLED=0 go build -trimpath -o bin/confined ./cmd/server
+
+node: ## the pinned Node, into .node
+	@packaging/fetch-node.sh
+
+generate: ## the HTTP code from openapi.yaml
+	@packaging/need.sh go
+	go generate ./internal/httpapi
+
+check: ## formatting, vet for every platform, tidy modules, generated code
+	@packaging/need.sh go
+	@unformatted="$$(gofmt -l .)"; test -z "$$unformatted" || { echo "not formatted, run make fmt: $$unformatted" >&2; exit 1; }
+	@$(MAKE) --no-print-directory vet
+	go mod tidy -diff
+	@packaging/check-generated.sh
+
+fmt: ## format all Go code
+	gofmt -w .
+
+vet: ## go vet for linux/amd64, linux/arm64 and darwin/arm64
+	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go vet ./...
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go vet ./...
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go vet ./...
+
+clean: ## remove what make built and fetched
+	rm -rf bin .node

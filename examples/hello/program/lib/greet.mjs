@@ -1,0 +1,1 @@
+export const greet = (names) => `Hello, ${new Intl.ListFormat('en').format(names)}.`;
