@@ -59,7 +59,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 	for _, slot := range listing.Slots {
 		counts[slot.State]++
 	}
-	for _, state := range slotStates() {
+	for _, state := range ns.SlotStates() {
 		gauge(g.slots, counts[state], string(state))
 	}
 }

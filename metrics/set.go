@@ -103,7 +103,7 @@ func (s *Set) zero() {
 	zero(s.stops, exec.StopReasons())
 	zero(s.admissions, exec.Admissions())
 	zero(s.problems, exec.ProblemCodes())
-	zero(s.quarantines, quarantineReasons())
+	zero(s.quarantines, ns.QuarantineReasons())
 	zero(s.refusals, s.options.Refusals)
 	for _, stage := range exec.Stages() {
 		s.stages.WithLabelValues(string(stage))

@@ -189,7 +189,7 @@ func everyValue() []string {
 	for _, c := range ProblemCodes() {
 		values = append(values, "problem "+string(c))
 	}
-	for _, q := range []ns.QuarantineReason{ns.SnapshotMismatch, ns.NamespaceChanged, ns.Unresolved, ns.SetupIncomplete, ns.RemovalFailed} {
+	for _, q := range ns.QuarantineReasons() {
 		values = append(values, "quarantine "+string(q))
 	}
 	return values

@@ -38,8 +38,8 @@ func TestEnumsAreTheCodes(t *testing.T) {
 		"RunProblemCode":   words(exec.ProblemCodes()...),
 		"Admission":        words(exec.Admissions()...),
 		"StopReason":       words(exec.StopReasons()...),
-		"QuarantineReason": words(ns.SnapshotMismatch, ns.NamespaceChanged, ns.Unresolved, ns.SetupIncomplete, ns.RemovalFailed),
-		"SlotState":        words(ns.Free, ns.Running, ns.Elsewhere, ns.Quarantined, ns.Leftover, ns.Foreign),
+		"QuarantineReason": words(ns.QuarantineReasons()...),
+		"SlotState":        words(ns.SlotStates()...),
 		"FaultCode":        words(faults...),
 	} {
 		if got := enumOf(t, doc, name); !slices.Equal(got, want) {

@@ -3,15 +3,12 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"os"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"confined/internal/exec"
 	"confined/internal/ns"
-	"confined/internal/pins"
 )
 
 // GetStatus is what this daemon is and how it fares. It answers on any host.
@@ -108,7 +105,7 @@ const describeAgain = 10 * time.Second
 
 // runtimeWatch knows whether the runtime can be identified and is proven,
 // without hashing it for every probe: an outcome holds while every file of the
-// runtime looks the same (device, inode, size and mtime), a failure for
+// runtime looks the same, a failure for
 // describeAgain. It is for readiness alone: a run always hashes for itself.
 type runtimeWatch struct {
 	describe func(context.Context) (exec.Description, error)
@@ -176,31 +173,7 @@ func (w *runtimeWatch) check(ctx context.Context) error {
 func (w *runtimeWatch) known() (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	same := w.last != nil && w.err == nil && looksSame(w.last.Runtime)
+	same := w.last != nil && w.err == nil && w.last.Runtime.LooksUnchanged()
 	failed := w.err != nil && time.Since(w.at) < describeAgain
 	return same || failed, w.err
-}
-
-// looksSame leaves the launchers out: ours is this process, held open.
-func looksSame(rt pins.Runtime) bool {
-	for _, f := range rt.Files {
-		if !sameFile(f) {
-			return false
-		}
-	}
-	for _, a := range rt.Aliases {
-		if target, err := os.Readlink(a.Path); err != nil || target != a.Target {
-			return false
-		}
-	}
-	return true
-}
-
-func sameFile(f pins.RuntimeFile) bool {
-	info, err := os.Lstat(f.Path)
-	if err != nil {
-		return false
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && uint64(st.Dev) == f.ID.Dev && st.Ino == f.ID.Ino && info.Size() == f.ID.Size && info.ModTime().UnixNano() == f.ID.MtimeNs
 }

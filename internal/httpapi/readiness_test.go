@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,14 +17,11 @@ import (
 // runtimeFile is path as pins would have found it.
 func runtimeFile(t *testing.T, path string) pins.RuntimeFile {
 	t.Helper()
-	info, err := os.Lstat(path)
+	id, err := pins.LookAt(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := info.Sys().(*syscall.Stat_t)
-	return pins.RuntimeFile{Path: path, Size: info.Size(), ID: pins.FileID{
-		Dev: uint64(st.Dev), Ino: st.Ino, Size: info.Size(), MtimeNs: info.ModTime().UnixNano(),
-	}}
+	return pins.RuntimeFile{Path: path, Size: id.Size, ID: id}
 }
 
 // TestProbesDoNotHash: the runtime is described again exactly when a file or a

@@ -19,6 +19,7 @@ package ns
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -34,13 +35,12 @@ const (
 	RemovalFailed    QuarantineReason = "removal-failed"    // the system refused to look or to delete
 )
 
-func (r QuarantineReason) known() bool {
-	switch r {
-	case SnapshotMismatch, NamespaceChanged, Unresolved, SetupIncomplete, RemovalFailed:
-		return true
-	}
-	return false
+// QuarantineReasons are all of them.
+func QuarantineReasons() []QuarantineReason {
+	return []QuarantineReason{SnapshotMismatch, NamespaceChanged, Unresolved, SetupIncomplete, RemovalFailed}
 }
+
+func (r QuarantineReason) known() bool { return slices.Contains(QuarantineReasons(), r) }
 
 // SlotState says what an entry of the root is to this daemon; the values are those of the HTTP contract.
 type SlotState string
@@ -54,6 +54,11 @@ const (
 	Leftover    SlotState = "leftover"    // named like a slot, but nobody holds or explains it
 	Foreign     SlotState = "foreign"     // not a slot at all
 )
+
+// SlotStates are all of them.
+func SlotStates() []SlotState {
+	return []SlotState{Free, Running, Elsewhere, Quarantined, Leftover, Foreign}
+}
 
 // The two states of a Disposition.
 const (
