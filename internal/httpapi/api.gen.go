@@ -9,7 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime/multipart"
+	"io"
 	"net/http"
 	"time"
 
@@ -17,6 +17,21 @@ import (
 	"github.com/oapi-codegen/nullable"
 	"github.com/oapi-codegen/runtime"
 )
+
+// Defines values for AcceptedEventType.
+const (
+	AcceptedEventTypeAccepted AcceptedEventType = "accepted"
+)
+
+// Valid indicates whether the value is a known member of the AcceptedEventType enum.
+func (e AcceptedEventType) Valid() bool {
+	switch e {
+	case AcceptedEventTypeAccepted:
+		return true
+	default:
+		return false
+	}
+}
 
 // Defines values for Admission.
 const (
@@ -111,6 +126,21 @@ func (e FaultCode) Valid() bool {
 	case FaultCodeUnknownField:
 		return true
 	case FaultCodeWrongType:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HeartbeatEventType.
+const (
+	HeartbeatEventTypeHeartbeat HeartbeatEventType = "heartbeat"
+)
+
+// Valid indicates whether the value is a known member of the HeartbeatEventType enum.
+func (e HeartbeatEventType) Valid() bool {
+	switch e {
+	case HeartbeatEventTypeHeartbeat:
 		return true
 	default:
 		return false
@@ -225,6 +255,39 @@ func (e ObservedStatus) Valid() bool {
 	}
 }
 
+// Defines values for OutputEventStream.
+const (
+	OutputEventStreamStderr OutputEventStream = "stderr"
+	OutputEventStreamStdout OutputEventStream = "stdout"
+)
+
+// Valid indicates whether the value is a known member of the OutputEventStream enum.
+func (e OutputEventStream) Valid() bool {
+	switch e {
+	case OutputEventStreamStderr:
+		return true
+	case OutputEventStreamStdout:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OutputEventType.
+const (
+	OutputEventTypeOutput OutputEventType = "output"
+)
+
+// Valid indicates whether the value is a known member of the OutputEventType enum.
+func (e OutputEventType) Valid() bool {
+	switch e {
+	case OutputEventTypeOutput:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProblemCode.
 const (
 	ProblemCodeDraining             ProblemCode = "draining"
@@ -236,9 +299,14 @@ const (
 	ProblemCodeNotAcceptable        ProblemCode = "not-acceptable"
 	ProblemCodeNotFound             ProblemCode = "not-found"
 	ProblemCodeNotReady             ProblemCode = "not-ready"
+	ProblemCodePreconditionRequired ProblemCode = "precondition-required"
 	ProblemCodeQueueFull            ProblemCode = "queue-full"
 	ProblemCodeRunIDUsed            ProblemCode = "run-id-used"
+	ProblemCodeRunUnknown           ProblemCode = "run-unknown"
 	ProblemCodeRuntimeUnavailable   ProblemCode = "runtime-unavailable"
+	ProblemCodeSlotBusy             ProblemCode = "slot-busy"
+	ProblemCodeSlotChanged          ProblemCode = "slot-changed"
+	ProblemCodeSlotUnknown          ProblemCode = "slot-unknown"
 	ProblemCodeTooLarge             ProblemCode = "too-large"
 	ProblemCodeUnsupportedHost      ProblemCode = "unsupported-host"
 	ProblemCodeUnsupportedMediaType ProblemCode = "unsupported-media-type"
@@ -266,11 +334,21 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case ProblemCodeNotReady:
 		return true
+	case ProblemCodePreconditionRequired:
+		return true
 	case ProblemCodeQueueFull:
 		return true
 	case ProblemCodeRunIDUsed:
 		return true
+	case ProblemCodeRunUnknown:
+		return true
 	case ProblemCodeRuntimeUnavailable:
+		return true
+	case ProblemCodeSlotBusy:
+		return true
+	case ProblemCodeSlotChanged:
+		return true
+	case ProblemCodeSlotUnknown:
 		return true
 	case ProblemCodeTooLarge:
 		return true
@@ -279,6 +357,21 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeUnsupportedMediaType:
 		return true
 	case ProblemCodeUploadMemoryFull:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ProblemEventType.
+const (
+	ProblemEventTypeProblem ProblemEventType = "problem"
+)
+
+// Valid indicates whether the value is a known member of the ProblemEventType enum.
+func (e ProblemEventType) Valid() bool {
+	switch e {
+	case ProblemEventTypeProblem:
 		return true
 	default:
 		return false
@@ -354,6 +447,21 @@ const (
 func (e RemovedState) Valid() bool {
 	switch e {
 	case RemovedStateRemoved:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResultEventType.
+const (
+	ResultEventTypeResult ResultEventType = "result"
+)
+
+// Valid indicates whether the value is a known member of the ResultEventType enum.
+func (e ResultEventType) Valid() bool {
+	switch e {
+	case ResultEventTypeResult:
 		return true
 	default:
 		return false
@@ -459,6 +567,30 @@ func (e RuntimeOs) Valid() bool {
 	}
 }
 
+// Defines values for SlotEntryKind.
+const (
+	SlotEntryKindDirectory SlotEntryKind = "directory"
+	SlotEntryKindFile      SlotEntryKind = "file"
+	SlotEntryKindOther     SlotEntryKind = "other"
+	SlotEntryKindSymlink   SlotEntryKind = "symlink"
+)
+
+// Valid indicates whether the value is a known member of the SlotEntryKind enum.
+func (e SlotEntryKind) Valid() bool {
+	switch e {
+	case SlotEntryKindDirectory:
+		return true
+	case SlotEntryKindFile:
+		return true
+	case SlotEntryKindOther:
+		return true
+	case SlotEntryKindSymlink:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SlotState.
 const (
 	SlotStateElsewhere   SlotState = "elsewhere"
@@ -507,6 +639,54 @@ func (e SnapshotProtocol) Valid() bool {
 	}
 }
 
+// Defines values for Stage.
+const (
+	StageAdmitted     Stage = "admitted"
+	StageCollected    Stage = "collected"
+	StageCounted      Stage = "counted"
+	StageLaunched     Stage = "launched"
+	StageMaterialised Stage = "materialised"
+	StageQueued       Stage = "queued"
+	StageSettled      Stage = "settled"
+)
+
+// Valid indicates whether the value is a known member of the Stage enum.
+func (e Stage) Valid() bool {
+	switch e {
+	case StageAdmitted:
+		return true
+	case StageCollected:
+		return true
+	case StageCounted:
+		return true
+	case StageLaunched:
+		return true
+	case StageMaterialised:
+		return true
+	case StageQueued:
+		return true
+	case StageSettled:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StageEventType.
+const (
+	StageEventTypeStage StageEventType = "stage"
+)
+
+// Valid indicates whether the value is a known member of the StageEventType enum.
+func (e StageEventType) Valid() bool {
+	switch e {
+	case StageEventTypeStage:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StopReason.
 const (
 	StopReasonCancelled        StopReason = "cancelled"
@@ -549,6 +729,32 @@ func (e UnresolvedStatus) Valid() bool {
 	}
 }
 
+// AcceptedEvent The request is valid and the run has its place in the queue.
+type AcceptedEvent struct {
+	// At RFC 3339, UTC, milliseconds.
+	At Time `json:"at"`
+
+	// ElapsedMs Since the body was read.
+	ElapsedMs ElapsedMs `json:"elapsedMs"`
+
+	// Position How many runs wait before it; 0 is next.
+	Position int `json:"position"`
+
+	// RunID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
+	// process existed or may have existed) is refused with `run-id-used`, so a repeated POST never starts a second process. An id that
+	// was answered with a problem, or whose run did not start, is free again, unless that problem was a 500.
+	RunID RunID `json:"runId"`
+
+	// Seq From 0 in each stream, without a gap.
+	Seq EventSeq `json:"seq"`
+
+	// Type Which event this is.
+	Type AcceptedEventType `json:"type"`
+}
+
+// AcceptedEventType Which event this is.
+type AcceptedEventType string
+
 // Admission `admitted`: the checks inside the boundary held and the program was loaded. `refused`: they did not hold, the program never ran.
 // `absent`: no record came. `malformed`: something else came on the control pipe.
 type Admission string
@@ -582,16 +788,18 @@ type Bounds struct {
 	TimeoutMs TimeoutMs `json:"timeoutMs"`
 }
 
-// Bytes What a program wrote, never altered.
+// Bytes What a file holds or a program wrote, never altered.
 type Bytes struct {
 	// Data The bytes, in that encoding.
 	Data string `json:"data"`
 
-	// Encoding `utf-8` when the bytes are valid UTF-8, else `base64` (RFC 4648 §4, padded).
+	// Encoding In answers `utf-8` when the bytes are valid UTF-8, else `base64` (RFC 4648 §4, padded). In requests either; `utf-8` for text,
+	// `base64` for anything.
 	Encoding BytesEncoding `json:"encoding"`
 }
 
-// BytesEncoding `utf-8` when the bytes are valid UTF-8, else `base64` (RFC 4648 §4, padded).
+// BytesEncoding In answers `utf-8` when the bytes are valid UTF-8, else `base64` (RFC 4648 §4, padded). In requests either; `utf-8` for text,
+// `base64` for anything.
 type BytesEncoding string
 
 // CPUSeconds CPU time of the process, all its threads together. The kernel ends it at this limit (`exit.signal`, not `stopped`). It counts in ticks
@@ -600,6 +808,18 @@ type CPUSeconds = int64
 
 // Digest `sha256:` and 64 lower-case hexadecimal digits.
 type Digest = string
+
+// ElapsedMs Since the body was read.
+type ElapsedMs = float64
+
+// Event One line of a stream. A run's stream is `accepted`, then `stage` and `output` events as they come, with a `heartbeat` after 15 s of silence, then
+// exactly one `result` or `problem`. Lines end in a newline; no line holds one.
+type Event struct {
+	union json.RawMessage
+}
+
+// EventSeq From 0 in each stream, without a gap.
+type EventSeq = int64
 
 // Exit Exactly one of the two is null.
 type Exit struct {
@@ -654,20 +874,43 @@ type Gauge struct {
 	Now int `json:"now"`
 }
 
+// HeartbeatEvent Nothing happened for a while; the run is alive or waits.
+type HeartbeatEvent struct {
+	// At RFC 3339, UTC, milliseconds.
+	At Time `json:"at"`
+
+	// ElapsedMs Since the body was read.
+	ElapsedMs ElapsedMs `json:"elapsedMs"`
+
+	// RunID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
+	// process existed or may have existed) is refused with `run-id-used`, so a repeated POST never starts a second process. An id that
+	// was answered with a problem, or whose run did not start, is free again, unless that problem was a 500.
+	RunID RunID `json:"runId"`
+
+	// Seq From 0 in each stream, without a gap.
+	Seq EventSeq `json:"seq"`
+
+	// Type Which event this is.
+	Type HeartbeatEventType `json:"type"`
+}
+
+// HeartbeatEventType Which event this is.
+type HeartbeatEventType string
+
 // Identities What was run, as the daemon computed it.
 type Identities struct {
 	// Bounds The four bounds of the request.
 	Bounds Bounds `json:"bounds"`
 
-	// Input Of the input's files.
+	// Input `sha256:` and 64 lower-case hexadecimal digits.
 	Input Digest `json:"input"`
 
 	// Profile The profile of the boundary.
 	Profile struct {
-		// Digest Of everything that is fixed about the boundary.
+		// Digest `sha256:` and 64 lower-case hexadecimal digits.
 		Digest Digest `json:"digest"`
 
-		// Instantiated sha256 of the profile text this run really used.
+		// Instantiated `sha256:` and 64 lower-case hexadecimal digits.
 		Instantiated Digest `json:"instantiated"`
 
 		// Name Such as `confined-linux/1`.
@@ -679,14 +922,14 @@ type Identities struct {
 		// Args What the program finds in process.argv after its own path.
 		Args Args `json:"args"`
 
-		// Digest Of the program's files.
+		// Digest `sha256:` and 64 lower-case hexadecimal digits.
 		Digest Digest `json:"digest"`
 
 		// Entry As in the request.
 		Entry string `json:"entry"`
 	} `json:"program"`
 
-	// Runtime Of the runtime, recomputed before the launch.
+	// Runtime `sha256:` and 64 lower-case hexadecimal digits.
 	Runtime Digest `json:"runtime"`
 }
 
@@ -703,11 +946,48 @@ type Limit1 string
 
 // LimitPair One resource limit.
 type LimitPair struct {
-	// Hard What the soft one cannot be raised beyond.
+	// Hard A number, or no limit.
 	Hard Limit `json:"hard"`
 
-	// Soft The one in force.
+	// Soft A number, or no limit.
 	Soft Limit `json:"soft"`
+}
+
+// LiveRun One run that waits or is alive.
+type LiveRun struct {
+	// Entry As in its request.
+	Entry string `json:"entry"`
+
+	// Program `sha256:` and 64 lower-case hexadecimal digits.
+	Program Digest `json:"program"`
+
+	// ReceivedAt RFC 3339, UTC, milliseconds.
+	ReceivedAt Time `json:"receivedAt"`
+
+	// RunID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
+	// process existed or may have existed) is refused with `run-id-used`, so a repeated POST never starts a second process. An id that
+	// was answered with a problem, or whose run did not start, is free again, unless that problem was a 500.
+	RunID RunID `json:"runId"`
+
+	// Slot Its slot; null until it has one.
+	Slot nullable.Nullable[string] `json:"slot"`
+
+	// Stage How far a run has come. `queued`: it waits. `counted`: its turn came, and the entries of the root are counted. `materialised`: its files
+	// are written. `launched`: a process exists. `admitted`: the boundary is proven, the program may run. `collected`: the process is
+	// gone, or given up. `settled`: the result is frozen.
+	Stage Stage `json:"stage"`
+
+	// StartedAt When its turn came; null while it waits.
+	StartedAt nullable.Nullable[Time] `json:"startedAt"`
+
+	// TimeoutMs Wall time from spawn to the stop `timeout`. The time in the queue does not count.
+	TimeoutMs TimeoutMs `json:"timeoutMs"`
+}
+
+// LiveRuns Runs that wait or are alive.
+type LiveRuns struct {
+	// Runs In the order in which they entered the queue.
+	Runs []LiveRun `json:"runs"`
 }
 
 // MaxDescriptors Open descriptors of the process. Node 26 needs 22 to print a line, 48 with four workers. A Linux host may allow fewer than 4,096,
@@ -719,16 +999,16 @@ type MaxOutputBytes = int64
 
 // MeasuredLimits In seconds, a count, and twice 512-byte blocks.
 type MeasuredLimits struct {
-	// CoreBlocks Core files, 512-byte blocks.
+	// CoreBlocks One resource limit.
 	CoreBlocks LimitPair `json:"coreBlocks"`
 
-	// CPUSeconds CPU time, seconds.
+	// CPUSeconds One resource limit.
 	CPUSeconds LimitPair `json:"cpuSeconds"`
 
-	// Descriptors Open descriptors, a count.
+	// Descriptors One resource limit.
 	Descriptors LimitPair `json:"descriptors"`
 
-	// FileBlocks Written files, 512-byte blocks.
+	// FileBlocks One resource limit.
 	FileBlocks LimitPair `json:"fileBlocks"`
 }
 
@@ -815,12 +1095,47 @@ type Observed struct {
 // ObservedStatus Which of the three results this is.
 type ObservedStatus string
 
+// OutputEvent What the program printed, as it arrives, in order of arrival and cut at `maxOutputBytes`. All of one `stream` together is what the result
+// holds of it. It is program output and nothing else: only the result says whether it may be credited.
+type OutputEvent struct {
+	// At RFC 3339, UTC, milliseconds.
+	At Time `json:"at"`
+
+	// Bytes What a file holds or a program wrote, never altered.
+	Bytes Bytes `json:"bytes"`
+
+	// ElapsedMs Since the body was read.
+	ElapsedMs ElapsedMs `json:"elapsedMs"`
+
+	// RunID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
+	// process existed or may have existed) is refused with `run-id-used`, so a repeated POST never starts a second process. An id that
+	// was answered with a problem, or whose run did not start, is free again, unless that problem was a 500.
+	RunID RunID `json:"runId"`
+
+	// Seq From 0 in each stream, without a gap.
+	Seq EventSeq `json:"seq"`
+
+	// Stream Where it was printed.
+	Stream OutputEventStream `json:"stream"`
+
+	// Type Which event this is.
+	Type OutputEventType `json:"type"`
+}
+
+// OutputEventStream Where it was printed.
+type OutputEventStream string
+
+// OutputEventType Which event this is.
+type OutputEventType string
+
 // Problem RFC 9457. `code` is what programs look at; title and detail are for people and may change.
 type Problem struct {
 	// Code `malformed-request` (400): it cannot be read: a broken form, JSON with more than one reading, a body that ends early. `forbidden`
-	// (403): a peer of another user. `not-found` (404). `method-not-allowed` (405). `not-acceptable` (406): Accept excludes JSON.
-	// `run-id-used` (409): see RunId. `too-large` (413): the body, a part's head, the part `request` or the number of parts.
-	// `unsupported-media-type` (415): not a form, or compressed. `invalid-request` (422): readable and wrong, see `errors`. `queue-full`
+	// (403): a peer of another user. `not-found` (404). `run-unknown` (404): no such run waits or is alive. `slot-unknown` (404): there is no
+	// such entry. `method-not-allowed` (405). `not-acceptable` (406): Accept excludes JSON and its stream. `run-id-used` (409): see
+	// RunId. `slot-busy` (409): a run or a process uses it, or it cannot be shown whole. `slot-changed` (412): it is not, or no longer, what
+	// the ETag was of. `precondition-required` (428): If-Match is missing. `too-large` (413): the body, a part's head, the request
+	// document or the number of files. `unsupported-media-type` (415): none of the three forms, or compressed. `invalid-request` (422): readable and wrong, see `errors`. `queue-full`
 	// (429): all places are taken. `draining` (503): it is shutting down. `upload-memory-full` (503): other requests take it up.
 	// `not-ready` (503): of /readyz, and of /v1/slots where the root cannot be listed. `unsupported-host`, `runtime-unavailable` (503):
 	// see GET /v1/runtime. `internal` (500): a bug or a failure of the daemon.
@@ -839,7 +1154,9 @@ type Problem struct {
 	// RetryAfterMs As Retry-After, in milliseconds; with 429 and 503.
 	RetryAfterMs *int `json:"retryAfterMs,omitempty"`
 
-	// RunID The id of the run, given or made, once the whole request was read and found valid.
+	// RunID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
+	// process existed or may have existed) is refused with `run-id-used`, so a repeated POST never starts a second process. An id that
+	// was answered with a problem, or whose run did not start, is free again, unless that problem was a 500.
 	RunID *RunID `json:"runId,omitempty"`
 
 	// Status As the status of the answer.
@@ -853,13 +1170,42 @@ type Problem struct {
 }
 
 // ProblemCode `malformed-request` (400): it cannot be read: a broken form, JSON with more than one reading, a body that ends early. `forbidden`
-// (403): a peer of another user. `not-found` (404). `method-not-allowed` (405). `not-acceptable` (406): Accept excludes JSON.
-// `run-id-used` (409): see RunId. `too-large` (413): the body, a part's head, the part `request` or the number of parts.
-// `unsupported-media-type` (415): not a form, or compressed. `invalid-request` (422): readable and wrong, see `errors`. `queue-full`
+// (403): a peer of another user. `not-found` (404). `run-unknown` (404): no such run waits or is alive. `slot-unknown` (404): there is no
+// such entry. `method-not-allowed` (405). `not-acceptable` (406): Accept excludes JSON and its stream. `run-id-used` (409): see
+// RunId. `slot-busy` (409): a run or a process uses it, or it cannot be shown whole. `slot-changed` (412): it is not, or no longer, what
+// the ETag was of. `precondition-required` (428): If-Match is missing. `too-large` (413): the body, a part's head, the request
+// document or the number of files. `unsupported-media-type` (415): none of the three forms, or compressed. `invalid-request` (422): readable and wrong, see `errors`. `queue-full`
 // (429): all places are taken. `draining` (503): it is shutting down. `upload-memory-full` (503): other requests take it up.
 // `not-ready` (503): of /readyz, and of /v1/slots where the root cannot be listed. `unsupported-host`, `runtime-unavailable` (503):
 // see GET /v1/runtime. `internal` (500): a bug or a failure of the daemon.
 type ProblemCode string
+
+// ProblemEvent The last event of a run that got no result. As a problem elsewhere: no process was started, except with status 500, where that is
+// unknown.
+type ProblemEvent struct {
+	// At RFC 3339, UTC, milliseconds.
+	At Time `json:"at"`
+
+	// ElapsedMs Since the body was read.
+	ElapsedMs ElapsedMs `json:"elapsedMs"`
+
+	// Problem RFC 9457. `code` is what programs look at; title and detail are for people and may change.
+	Problem Problem `json:"problem"`
+
+	// RunID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
+	// process existed or may have existed) is refused with `run-id-used`, so a repeated POST never starts a second process. An id that
+	// was answered with a problem, or whose run did not start, is free again, unless that problem was a 500.
+	RunID RunID `json:"runId"`
+
+	// Seq From 0 in each stream, without a gap.
+	Seq EventSeq `json:"seq"`
+
+	// Type Which event this is.
+	Type ProblemEventType `json:"type"`
+}
+
+// ProblemEventType Which event this is.
+type ProblemEventType string
 
 // ProcessFacts What the host saw of the process. Nothing the program prints can change a field other than stdout, stderr and outputBytes.
 type ProcessFacts struct {
@@ -888,10 +1234,10 @@ type ProcessFacts struct {
 	// PipesClosed Nobody holds the other ends of stdout, stderr and the control pipe any more.
 	PipesClosed bool `json:"pipesClosed"`
 
-	// Stderr What was kept of descriptor 2.
+	// Stderr What a file holds or a program wrote, never altered.
 	Stderr Bytes `json:"stderr"`
 
-	// Stdout What was kept of descriptor 1.
+	// Stdout What a file holds or a program wrote, never altered.
 	Stdout Bytes `json:"stdout"`
 
 	// Stopped Why the daemon asked the process to end; null when it did not. Recorded once, the first reason, and never after exit.
@@ -903,7 +1249,7 @@ type ProcessFacts struct {
 
 // Profile What a run may do.
 type Profile struct {
-	// Digest What a request pins. It covers everything that is fixed about the boundary, not the template alone.
+	// Digest `sha256:` and 64 lower-case hexadecimal digits.
 	Digest Digest `json:"digest"`
 
 	// Environment The names of the environment variables a program sees.
@@ -921,10 +1267,10 @@ type Proof struct {
 	// Kind `built-in`: an official binary this release was tested with. `receipt`: the boundary suite passed on this host.
 	Kind ProofKind `json:"kind"`
 
-	// ProvenAt When the suite passed; only with `receipt`.
+	// ProvenAt RFC 3339, UTC, milliseconds.
 	ProvenAt *Time `json:"provenAt,omitempty"`
 
-	// Receipt Of the receipt file; only with `receipt`.
+	// Receipt `sha256:` and 64 lower-case hexadecimal digits.
 	Receipt *Digest `json:"receipt,omitempty"`
 }
 
@@ -968,6 +1314,36 @@ type Removed struct {
 // RemovedState Which of the two dispositions this is.
 type RemovedState string
 
+// ResultEvent The last event of a run that was answered. `result` is the last member of the line and holds, verbatim, the bytes that the answer
+// without a stream has.
+type ResultEvent struct {
+	// At RFC 3339, UTC, milliseconds.
+	At Time `json:"at"`
+
+	// ContentDigest RFC 9530, sha-256 of the bytes of `result`.
+	ContentDigest string `json:"contentDigest"`
+
+	// ElapsedMs Since the body was read.
+	ElapsedMs ElapsedMs `json:"elapsedMs"`
+
+	// Result Exactly one of three; `status` tells which.
+	Result RunResult `json:"result"`
+
+	// RunID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
+	// process existed or may have existed) is refused with `run-id-used`, so a repeated POST never starts a second process. An id that
+	// was answered with a problem, or whose run did not start, is free again, unless that problem was a 500.
+	RunID RunID `json:"runId"`
+
+	// Seq From 0 in each stream, without a gap.
+	Seq EventSeq `json:"seq"`
+
+	// Type Which event this is.
+	Type ResultEventType `json:"type"`
+}
+
+// ResultEventType Which event this is.
+type ResultEventType string
+
 // RunID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
 // process existed or may have existed) is refused with `run-id-used`, so a repeated POST never starts a second process. An id that
 // was answered with a problem, or whose run did not start, is free again, unless that problem was a 500.
@@ -992,53 +1368,6 @@ type RunProblemCode string
 // RunProblems Why the output cannot be credited to the pins, in a fixed order.
 type RunProblems = []RunProblem
 
-// RunRequest What to run and within which bounds. It quotes the digest of everything: a run starts only where each of them is what this daemon
-// computes itself.
-type RunRequest struct {
-	// CPUSeconds CPU time of the process, all its threads together. The kernel ends it at this limit (`exit.signal`, not `stopped`). It counts in ticks
-	// where it is built so: a program made to sleep at each tick can use more. `usage` is exact, and `timeoutMs` holds.
-	CPUSeconds CPUSeconds `json:"cpuSeconds"`
-
-	// ID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
-	// process existed or may have existed) is refused with `run-id-used`, so a repeated POST never starts a second process. An id that
-	// was answered with a problem, or whose run did not start, is free again, unless that problem was a 500.
-	ID *RunID `json:"id,omitempty"`
-
-	// Input The input tree, read-only; it is the working directory of the program.
-	Input struct {
-		// Digest Of the files sent as `input/…`, as POST /v1/snapshots computes it. No files have a digest too.
-		Digest Digest `json:"digest"`
-	} `json:"input"`
-
-	// MaxDescriptors Open descriptors of the process. Node 26 needs 22 to print a line, 48 with four workers. A Linux host may allow fewer than 4,096,
-	// where all slots together could use up the user's epoll watches: more than it allows is `out-of-range`, and the detail says how many.
-	MaxDescriptors MaxDescriptors `json:"maxDescriptors"`
-
-	// MaxOutputBytes How much of stdout and stderr together is kept. More than this requests the stop `output-limit`.
-	MaxOutputBytes MaxOutputBytes `json:"maxOutputBytes"`
-
-	// Profile `digest` of GET /v1/profile.
-	Profile Digest `json:"profile"`
-
-	// Program The program tree, read-only.
-	Program struct {
-		// Args What the program finds in process.argv after its own path.
-		Args *Args `json:"args,omitempty"`
-
-		// Digest Of the files sent as `program/…`, as POST /v1/snapshots computes it.
-		Digest Digest `json:"digest"`
-
-		// Entry The path, in the program, of the file that Node is to run. It ends in .mjs, .cjs, .js, .mts, .cts or .ts.
-		Entry string `json:"entry"`
-	} `json:"program"`
-
-	// Runtime `digest` of GET /v1/runtime.
-	Runtime Digest `json:"runtime"`
-
-	// TimeoutMs Wall time from spawn to the stop `timeout`. The time in the queue does not count.
-	TimeoutMs TimeoutMs `json:"timeoutMs"`
-}
-
 // RunResult Exactly one of three; `status` tells which.
 type RunResult struct {
 	union json.RawMessage
@@ -1052,10 +1381,10 @@ type Runtime struct {
 	// Arch As Go names it.
 	Arch RuntimeArch `json:"arch"`
 
-	// ClosureDigest The same without the operating system: tells a change of Node from a change of the OS.
+	// ClosureDigest `sha256:` and 64 lower-case hexadecimal digits.
 	ClosureDigest Digest `json:"closureDigest"`
 
-	// Digest What a request pins.
+	// Digest `sha256:` and 64 lower-case hexadecimal digits.
 	Digest Digest `json:"digest"`
 
 	// Files The binary, its interpreter and its libraries.
@@ -1100,19 +1429,53 @@ type Slot struct {
 	// Name Its name in the root.
 	Name string `json:"name"`
 
-	// Reason Only with `quarantined`.
+	// Reason `snapshot-mismatch`: not what was written, before the launch. `namespace-changed`: not what was verified, after the run.
+	// `unresolved`: the process may still use it. `setup-incomplete`: writing it failed half-way and it did not verify.
+	// `removal-failed`: removing it stopped at a surprise.
 	Reason *QuarantineReason `json:"reason,omitempty"`
 
-	// RunID Whose it is or was, where that is known.
+	// RunID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
+	// process existed or may have existed) is refused with `run-id-used`, so a repeated POST never starts a second process. An id that
+	// was answered with a problem, or whose run did not start, is free again, unless that problem was a 500.
 	RunID *RunID `json:"runId,omitempty"`
 
-	// SinceAt When it came into this state, where that is known.
+	// SinceAt RFC 3339, UTC, milliseconds.
 	SinceAt *Time `json:"sinceAt,omitempty"`
 
 	// State `free`: can be claimed. `running`: a run of this daemon. `elsewhere`: a run of another live daemon. `quarantined`: kept on purpose.
 	// `leftover`: a slot that nobody holds or explains, as after a crash. `foreign`: not a slot at all.
 	State SlotState `json:"state"`
 }
+
+// SlotDetail One slot, with what is in it.
+type SlotDetail struct {
+	// Entries Everything below the slot's directory, parents before children.
+	Entries []SlotEntry `json:"entries"`
+
+	// Slot One slot, or one entry that does not belong here.
+	Slot Slot `json:"slot"`
+
+	// Users Pids of the processes that have something of it as root, working directory, open file or mount, as far as the daemon may see that.
+	Users []int `json:"users"`
+}
+
+// SlotEntry One entry of a slot.
+type SlotEntry struct {
+	// Kind What it is. `other` is anything that a run never makes and that is no symbolic link.
+	Kind SlotEntryKind `json:"kind"`
+
+	// Path Relative to the slot.
+	Path string `json:"path"`
+
+	// Sha256 Of the content, hexadecimal; only of a file of at most 64 MiB that could be read.
+	Sha256 *string `json:"sha256,omitempty"`
+
+	// Size In bytes; 0 for a directory.
+	Size int64 `json:"size"`
+}
+
+// SlotEntryKind What it is. `other` is anything that a run never makes and that is no symbolic link.
+type SlotEntryKind string
 
 // SlotState `free`: can be claimed. `running`: a run of this daemon. `elsewhere`: a run of another live daemon. `quarantined`: kept on purpose.
 // `leftover`: a slot that nobody holds or explains, as after a crash. `foreign`: not a slot at all.
@@ -1141,7 +1504,7 @@ type Snapshot struct {
 	// Bytes All contents together.
 	Bytes int64 `json:"bytes"`
 
-	// Digest What a request pins.
+	// Digest `sha256:` and 64 lower-case hexadecimal digits.
 	Digest Digest `json:"digest"`
 
 	// Files Every file, in the bytewise order of their paths.
@@ -1153,6 +1516,39 @@ type Snapshot struct {
 
 // SnapshotProtocol The first line that was hashed. `/2` exactly when a path holds `@` or `+`.
 type SnapshotProtocol string
+
+// Stage How far a run has come. `queued`: it waits. `counted`: its turn came, and the entries of the root are counted. `materialised`: its files
+// are written. `launched`: a process exists. `admitted`: the boundary is proven, the program may run. `collected`: the process is
+// gone, or given up. `settled`: the result is frozen.
+type Stage string
+
+// StageEvent The run came to a stage.
+type StageEvent struct {
+	// At RFC 3339, UTC, milliseconds.
+	At Time `json:"at"`
+
+	// ElapsedMs Since the body was read.
+	ElapsedMs ElapsedMs `json:"elapsedMs"`
+
+	// RunID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
+	// process existed or may have existed) is refused with `run-id-used`, so a repeated POST never starts a second process. An id that
+	// was answered with a problem, or whose run did not start, is free again, unless that problem was a 500.
+	RunID RunID `json:"runId"`
+
+	// Seq From 0 in each stream, without a gap.
+	Seq EventSeq `json:"seq"`
+
+	// Stage How far a run has come. `queued`: it waits. `counted`: its turn came, and the entries of the root are counted. `materialised`: its files
+	// are written. `launched`: a process exists. `admitted`: the boundary is proven, the program may run. `collected`: the process is
+	// gone, or given up. `settled`: the result is frozen.
+	Stage Stage `json:"stage"`
+
+	// Type Which event this is.
+	Type StageEventType `json:"type"`
+}
+
+// StageEventType Which event this is.
+type StageEventType string
 
 // Status What this daemon is and how it fares.
 type Status struct {
@@ -1166,22 +1562,22 @@ type Status struct {
 	// Profile The name of the profile this binary enforces.
 	Profile string `json:"profile"`
 
-	// Queue Runs that may wait, and wait.
+	// Queue A bound, and how much of it is used.
 	Queue Gauge `json:"queue"`
 
 	// Ready True exactly when notReady is empty.
 	Ready bool `json:"ready"`
 
-	// Slots Entries the root may, and does, hold.
+	// Slots A bound, and how much of it is used.
 	Slots Gauge `json:"slots"`
 
-	// StartedAt When this daemon started.
+	// StartedAt RFC 3339, UTC, milliseconds.
 	StartedAt Time `json:"startedAt"`
 
 	// Version Of the daemon.
 	Version string `json:"version"`
 
-	// Workers Runs that may be, and are, alive at once.
+	// Workers A bound, and how much of it is used.
 	Workers Gauge `json:"workers"`
 }
 
@@ -1236,21 +1632,256 @@ type Usage struct {
 // Run Exactly one of three; `status` tells which.
 type Run = RunResult
 
-// CreateRunMultipartBody defines parameters for CreateRun.
-type CreateRunMultipartBody struct {
-	// Request What to run and within which bounds. It quotes the digest of everything: a run starts only where each of them is what this daemon
-	// computes itself.
-	Request RunRequest `json:"request"`
+// ReleaseSlotParams defines parameters for ReleaseSlot.
+type ReleaseSlotParams struct {
+	// IfMatch The ETag of GET /v1/slots/{name}, verbatim. `*` is not enough.
+	IfMatch string `json:"If-Match"`
 }
 
-// DescribeSnapshotMultipartBody defines parameters for DescribeSnapshot.
-type DescribeSnapshotMultipartBody = map[string]interface{}
+// AsAcceptedEvent returns the union data inside the Event as a AcceptedEvent
+func (t Event) AsAcceptedEvent() (AcceptedEvent, error) {
+	var body AcceptedEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
 
-// CreateRunMultipartRequestBody defines body for CreateRun for multipart/form-data ContentType.
-type CreateRunMultipartRequestBody CreateRunMultipartBody
+// FromAcceptedEvent overwrites any union data inside the Event as the provided AcceptedEvent
+func (t *Event) FromAcceptedEvent(v AcceptedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"accepted"}`))
+	t.union = b
+	return err
+}
 
-// DescribeSnapshotMultipartRequestBody defines body for DescribeSnapshot for multipart/form-data ContentType.
-type DescribeSnapshotMultipartRequestBody = DescribeSnapshotMultipartBody
+// MergeAcceptedEvent performs a merge with any union data inside the Event, using the provided AcceptedEvent
+func (t *Event) MergeAcceptedEvent(v AcceptedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"accepted"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsStageEvent returns the union data inside the Event as a StageEvent
+func (t Event) AsStageEvent() (StageEvent, error) {
+	var body StageEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromStageEvent overwrites any union data inside the Event as the provided StageEvent
+func (t *Event) FromStageEvent(v StageEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"stage"}`))
+	t.union = b
+	return err
+}
+
+// MergeStageEvent performs a merge with any union data inside the Event, using the provided StageEvent
+func (t *Event) MergeStageEvent(v StageEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"stage"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOutputEvent returns the union data inside the Event as a OutputEvent
+func (t Event) AsOutputEvent() (OutputEvent, error) {
+	var body OutputEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOutputEvent overwrites any union data inside the Event as the provided OutputEvent
+func (t *Event) FromOutputEvent(v OutputEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"output"}`))
+	t.union = b
+	return err
+}
+
+// MergeOutputEvent performs a merge with any union data inside the Event, using the provided OutputEvent
+func (t *Event) MergeOutputEvent(v OutputEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"output"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsHeartbeatEvent returns the union data inside the Event as a HeartbeatEvent
+func (t Event) AsHeartbeatEvent() (HeartbeatEvent, error) {
+	var body HeartbeatEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromHeartbeatEvent overwrites any union data inside the Event as the provided HeartbeatEvent
+func (t *Event) FromHeartbeatEvent(v HeartbeatEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"heartbeat"}`))
+	t.union = b
+	return err
+}
+
+// MergeHeartbeatEvent performs a merge with any union data inside the Event, using the provided HeartbeatEvent
+func (t *Event) MergeHeartbeatEvent(v HeartbeatEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"heartbeat"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResultEvent returns the union data inside the Event as a ResultEvent
+func (t Event) AsResultEvent() (ResultEvent, error) {
+	var body ResultEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResultEvent overwrites any union data inside the Event as the provided ResultEvent
+func (t *Event) FromResultEvent(v ResultEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"result"}`))
+	t.union = b
+	return err
+}
+
+// MergeResultEvent performs a merge with any union data inside the Event, using the provided ResultEvent
+func (t *Event) MergeResultEvent(v ResultEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"result"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsProblemEvent returns the union data inside the Event as a ProblemEvent
+func (t Event) AsProblemEvent() (ProblemEvent, error) {
+	var body ProblemEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromProblemEvent overwrites any union data inside the Event as the provided ProblemEvent
+func (t *Event) FromProblemEvent(v ProblemEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"problem"}`))
+	t.union = b
+	return err
+}
+
+// MergeProblemEvent performs a merge with any union data inside the Event, using the provided ProblemEvent
+func (t *Event) MergeProblemEvent(v ProblemEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"problem"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t Event) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t Event) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "accepted":
+		return t.AsAcceptedEvent()
+	case "heartbeat":
+		return t.AsHeartbeatEvent()
+	case "output":
+		return t.AsOutputEvent()
+	case "problem":
+		return t.AsProblemEvent()
+	case "result":
+		return t.AsResultEvent()
+	case "stage":
+		return t.AsStageEvent()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t Event) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *Event) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
 
 // AsLimit0 returns the union data inside the Limit as a Limit0
 func (t Limit) AsLimit0() (Limit0, error) {
@@ -1566,15 +2197,27 @@ type ServerInterface interface {
 	// GetProfile The profile identity to pin, with its text
 	// (GET /v1/profile)
 	GetProfile(w http.ResponseWriter, r *http.Request)
+	// ListRuns Runs that wait or are alive now
+	// (GET /v1/runs)
+	ListRuns(w http.ResponseWriter, r *http.Request)
 	// CreateRun Run one program and wait for its result
 	// (POST /v1/runs)
 	CreateRun(w http.ResponseWriter, r *http.Request)
+	// CancelRun Ask a run to stop
+	// (DELETE /v1/runs/{runId})
+	CancelRun(w http.ResponseWriter, r *http.Request, runID RunID)
 	// GetRuntime The runtime identity to pin, and what proves it
 	// (GET /v1/runtime)
 	GetRuntime(w http.ResponseWriter, r *http.Request)
 	// ListSlots Capacity and every entry of the root
 	// (GET /v1/slots)
 	ListSlots(w http.ResponseWriter, r *http.Request)
+	// ReleaseSlot Remove exactly what was shown
+	// (DELETE /v1/slots/{name})
+	ReleaseSlot(w http.ResponseWriter, r *http.Request, name string, params ReleaseSlotParams)
+	// GetSlot What is in one slot, and which processes use it
+	// (GET /v1/slots/{name})
+	GetSlot(w http.ResponseWriter, r *http.Request, name string)
 	// DescribeSnapshot Digest files and keep nothing
 	// (POST /v1/snapshots)
 	DescribeSnapshot(w http.ResponseWriter, r *http.Request)
@@ -1611,9 +2254,21 @@ func (_ Unimplemented) GetProfile(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListRuns Runs that wait or are alive now
+// (GET /v1/runs)
+func (_ Unimplemented) ListRuns(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // CreateRun Run one program and wait for its result
 // (POST /v1/runs)
 func (_ Unimplemented) CreateRun(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CancelRun Ask a run to stop
+// (DELETE /v1/runs/{runId})
+func (_ Unimplemented) CancelRun(w http.ResponseWriter, r *http.Request, runID RunID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1626,6 +2281,18 @@ func (_ Unimplemented) GetRuntime(w http.ResponseWriter, r *http.Request) {
 // ListSlots Capacity and every entry of the root
 // (GET /v1/slots)
 func (_ Unimplemented) ListSlots(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ReleaseSlot Remove exactly what was shown
+// (DELETE /v1/slots/{name})
+func (_ Unimplemented) ReleaseSlot(w http.ResponseWriter, r *http.Request, name string, params ReleaseSlotParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetSlot What is in one slot, and which processes use it
+// (GET /v1/slots/{name})
+func (_ Unimplemented) GetSlot(w http.ResponseWriter, r *http.Request, name string) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1706,11 +2373,51 @@ func (siw *ServerInterfaceWrapper) GetProfile(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
+// ListRuns operation middleware
+func (siw *ServerInterfaceWrapper) ListRuns(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListRuns(w, r)
+	}))
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		handler = siw.HandlerMiddlewares[i](handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // CreateRun operation middleware
 func (siw *ServerInterfaceWrapper) CreateRun(w http.ResponseWriter, r *http.Request) {
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateRun(w, r)
+	}))
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		handler = siw.HandlerMiddlewares[i](handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CancelRun operation middleware
+func (siw *ServerInterfaceWrapper) CancelRun(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "runId" -------------
+	var runID RunID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "runId", chi.URLParam(r, "runId"), &runID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "runId", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CancelRun(w, r, runID)
 	}))
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -1739,6 +2446,86 @@ func (siw *ServerInterfaceWrapper) ListSlots(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListSlots(w, r)
+	}))
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		handler = siw.HandlerMiddlewares[i](handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReleaseSlot operation middleware
+func (siw *ServerInterfaceWrapper) ReleaseSlot(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "name" -------------
+	var name string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReleaseSlotParams
+
+	headers := r.Header
+
+	// ------------- Required header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	} else {
+		err := fmt.Errorf("Header parameter If-Match is required, but not found")
+		siw.ErrorHandlerFunc(w, r, &RequiredHeaderError{ParamName: "If-Match", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReleaseSlot(w, r, name, params)
+	}))
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		handler = siw.HandlerMiddlewares[i](handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetSlot operation middleware
+func (siw *ServerInterfaceWrapper) GetSlot(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "name" -------------
+	var name string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSlot(w, r, name)
 	}))
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -1890,31 +2677,43 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	}
 
 	r.Group(func(r chi.Router) {
-		r.Post(options.BaseURL+"/v1/runs", wrapper.CreateRun)
-	})
-	r.Group(func(r chi.Router) {
-		r.Post(options.BaseURL+"/v1/snapshots", wrapper.DescribeSnapshot)
-	})
-	r.Group(func(r chi.Router) {
-		r.Get(options.BaseURL+"/v1/runtime", wrapper.GetRuntime)
-	})
-	r.Group(func(r chi.Router) {
-		r.Get(options.BaseURL+"/v1/profile", wrapper.GetProfile)
-	})
-	r.Group(func(r chi.Router) {
-		r.Get(options.BaseURL+"/v1/slots", wrapper.ListSlots)
-	})
-	r.Group(func(r chi.Router) {
-		r.Get(options.BaseURL+"/v1/status", wrapper.GetStatus)
-	})
-	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/healthz", wrapper.Healthz)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/openapi.yaml", wrapper.Contract)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/readyz", wrapper.Readyz)
 	})
 	r.Group(func(r chi.Router) {
-		r.Get(options.BaseURL+"/openapi.yaml", wrapper.Contract)
+		r.Get(options.BaseURL+"/v1/profile", wrapper.GetProfile)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/runs", wrapper.ListRuns)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/runs", wrapper.CreateRun)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/runs/{runId}", wrapper.CancelRun)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/runtime", wrapper.GetRuntime)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/slots", wrapper.ListSlots)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/slots/{name}", wrapper.ReleaseSlot)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/slots/{name}", wrapper.GetSlot)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/snapshots", wrapper.DescribeSnapshot)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/status", wrapper.GetStatus)
 	})
 
 	return r
@@ -1931,14 +2730,20 @@ type ProblemApplicationProblemPlusJSONResponse struct {
 
 type RunResponseHeaders struct {
 	ConfinedRunID  RunID
-	ConfinedStatus string
-	ContentDigest  string
-	ServerTiming   string
+	ConfinedStatus *string
+	ContentDigest  *string
+	ServerTiming   *string
 }
 type RunJSONResponse struct {
 	Body RunResult
 
 	Headers RunResponseHeaders
+}
+type RunApplicationXNdjsonResponse struct {
+	Body io.Reader
+
+	Headers       RunResponseHeaders
+	ContentLength int64
 }
 
 type HealthzRequestObject struct {
@@ -2216,8 +3021,73 @@ func (response GetProfiledefaultApplicationProblemPlusJSONResponse) VisitGetProf
 	return err
 }
 
+type ListRunsRequestObject struct {
+}
+
+type ListRunsResponseObject interface {
+	VisitListRunsResponse(w http.ResponseWriter) error
+}
+
+type ListRuns200JSONResponse LiveRuns
+
+func (response ListRuns200JSONResponse) VisitListRunsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRuns403ApplicationProblemPlusJSONResponse struct {
+	ProblemApplicationProblemPlusJSONResponse
+}
+
+func (response ListRuns403ApplicationProblemPlusJSONResponse) VisitListRunsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRunsdefaultResponseHeaders struct {
+	RetryAfter *int
+}
+
+type ListRunsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ListRunsdefaultResponseHeaders
+	StatusCode int
+}
+
+func (response ListRunsdefaultApplicationProblemPlusJSONResponse) VisitListRunsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CreateRunRequestObject struct {
-	Body *multipart.Reader
+	Body io.Reader
 }
 
 type CreateRunResponseObject interface {
@@ -2234,12 +3104,68 @@ func (response CreateRun200JSONResponse) VisitCreateRunResponse(w http.ResponseW
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Confined-Run-Id", fmt.Sprint(response.Headers.ConfinedRunID))
-	w.Header().Set("Confined-Status", fmt.Sprint(response.Headers.ConfinedStatus))
-	w.Header().Set("Content-Digest", fmt.Sprint(response.Headers.ContentDigest))
-	w.Header().Set("Server-Timing", fmt.Sprint(response.Headers.ServerTiming))
+	if response.Headers.ConfinedStatus != nil {
+		w.Header().Set("Confined-Status", fmt.Sprint(*response.Headers.ConfinedStatus))
+	}
+	if response.Headers.ContentDigest != nil {
+		w.Header().Set("Content-Digest", fmt.Sprint(*response.Headers.ContentDigest))
+	}
+	if response.Headers.ServerTiming != nil {
+		w.Header().Set("Server-Timing", fmt.Sprint(*response.Headers.ServerTiming))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
+}
+
+type CreateRun200ApplicationXNdjsonResponse struct{ RunApplicationXNdjsonResponse }
+
+func (response CreateRun200ApplicationXNdjsonResponse) VisitCreateRunResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("Confined-Run-Id", fmt.Sprint(response.Headers.ConfinedRunID))
+	if response.Headers.ConfinedStatus != nil {
+		w.Header().Set("Confined-Status", fmt.Sprint(*response.Headers.ConfinedStatus))
+	}
+	if response.Headers.ContentDigest != nil {
+		w.Header().Set("Content-Digest", fmt.Sprint(*response.Headers.ContentDigest))
+	}
+	if response.Headers.ServerTiming != nil {
+		w.Header().Set("Server-Timing", fmt.Sprint(*response.Headers.ServerTiming))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
 }
 
 type CreateRun400ApplicationProblemPlusJSONResponse struct {
@@ -2478,6 +3404,90 @@ func (response CreateRundefaultApplicationProblemPlusJSONResponse) VisitCreateRu
 	return err
 }
 
+type CancelRunRequestObject struct {
+	RunID RunID `json:"runId"`
+}
+
+type CancelRunResponseObject interface {
+	VisitCancelRunResponse(w http.ResponseWriter) error
+}
+
+type CancelRun202Response struct {
+}
+
+func (response CancelRun202Response) VisitCancelRunResponse(w http.ResponseWriter) error {
+	w.WriteHeader(202)
+	return nil
+}
+
+type CancelRun403ApplicationProblemPlusJSONResponse struct {
+	ProblemApplicationProblemPlusJSONResponse
+}
+
+func (response CancelRun403ApplicationProblemPlusJSONResponse) VisitCancelRunResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CancelRun404ResponseHeaders struct {
+	RetryAfter *int
+}
+
+type CancelRun404ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers CancelRun404ResponseHeaders
+}
+
+func (response CancelRun404ApplicationProblemPlusJSONResponse) VisitCancelRunResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CancelRundefaultResponseHeaders struct {
+	RetryAfter *int
+}
+
+type CancelRundefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    CancelRundefaultResponseHeaders
+	StatusCode int
+}
+
+func (response CancelRundefaultApplicationProblemPlusJSONResponse) VisitCancelRunResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetRuntimeRequestObject struct {
 }
 
@@ -2656,8 +3666,325 @@ func (response ListSlotsdefaultApplicationProblemPlusJSONResponse) VisitListSlot
 	return err
 }
 
+type ReleaseSlotRequestObject struct {
+	Name   string `json:"name"`
+	Params ReleaseSlotParams
+}
+
+type ReleaseSlotResponseObject interface {
+	VisitReleaseSlotResponse(w http.ResponseWriter) error
+}
+
+type ReleaseSlot200JSONResponse Namespace
+
+func (t ReleaseSlot200JSONResponse) MarshalJSON() ([]byte, error) {
+	return Namespace(t).MarshalJSON()
+}
+
+func (t *ReleaseSlot200JSONResponse) UnmarshalJSON(b []byte) error {
+	return (*Namespace)(t).UnmarshalJSON(b)
+}
+
+func (response ReleaseSlot200JSONResponse) VisitReleaseSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReleaseSlot403ApplicationProblemPlusJSONResponse struct {
+	ProblemApplicationProblemPlusJSONResponse
+}
+
+func (response ReleaseSlot403ApplicationProblemPlusJSONResponse) VisitReleaseSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReleaseSlot404ResponseHeaders struct {
+	RetryAfter *int
+}
+
+type ReleaseSlot404ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers ReleaseSlot404ResponseHeaders
+}
+
+func (response ReleaseSlot404ApplicationProblemPlusJSONResponse) VisitReleaseSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReleaseSlot409ResponseHeaders struct {
+	RetryAfter *int
+}
+
+type ReleaseSlot409ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers ReleaseSlot409ResponseHeaders
+}
+
+func (response ReleaseSlot409ApplicationProblemPlusJSONResponse) VisitReleaseSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReleaseSlot412ResponseHeaders struct {
+	RetryAfter *int
+}
+
+type ReleaseSlot412ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers ReleaseSlot412ResponseHeaders
+}
+
+func (response ReleaseSlot412ApplicationProblemPlusJSONResponse) VisitReleaseSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReleaseSlot428ResponseHeaders struct {
+	RetryAfter *int
+}
+
+type ReleaseSlot428ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers ReleaseSlot428ResponseHeaders
+}
+
+func (response ReleaseSlot428ApplicationProblemPlusJSONResponse) VisitReleaseSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(428)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReleaseSlot503ResponseHeaders struct {
+	RetryAfter *int
+}
+
+type ReleaseSlot503ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers ReleaseSlot503ResponseHeaders
+}
+
+func (response ReleaseSlot503ApplicationProblemPlusJSONResponse) VisitReleaseSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReleaseSlotdefaultResponseHeaders struct {
+	RetryAfter *int
+}
+
+type ReleaseSlotdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ReleaseSlotdefaultResponseHeaders
+	StatusCode int
+}
+
+func (response ReleaseSlotdefaultApplicationProblemPlusJSONResponse) VisitReleaseSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSlotRequestObject struct {
+	Name string `json:"name"`
+}
+
+type GetSlotResponseObject interface {
+	VisitGetSlotResponse(w http.ResponseWriter) error
+}
+
+type GetSlot200ResponseHeaders struct {
+	ETag string
+}
+
+type GetSlot200JSONResponse struct {
+	Body    SlotDetail
+	Headers GetSlot200ResponseHeaders
+}
+
+func (response GetSlot200JSONResponse) VisitGetSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSlot403ApplicationProblemPlusJSONResponse struct {
+	ProblemApplicationProblemPlusJSONResponse
+}
+
+func (response GetSlot403ApplicationProblemPlusJSONResponse) VisitGetSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSlot404ResponseHeaders struct {
+	RetryAfter *int
+}
+
+type GetSlot404ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers GetSlot404ResponseHeaders
+}
+
+func (response GetSlot404ApplicationProblemPlusJSONResponse) VisitGetSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSlot503ResponseHeaders struct {
+	RetryAfter *int
+}
+
+type GetSlot503ApplicationProblemPlusJSONResponse struct {
+	Body    Problem
+	Headers GetSlot503ResponseHeaders
+}
+
+func (response GetSlot503ApplicationProblemPlusJSONResponse) VisitGetSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSlotdefaultResponseHeaders struct {
+	RetryAfter *int
+}
+
+type GetSlotdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    GetSlotdefaultResponseHeaders
+	StatusCode int
+}
+
+func (response GetSlotdefaultApplicationProblemPlusJSONResponse) VisitGetSlotResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DescribeSnapshotRequestObject struct {
-	Body *multipart.Reader
+	Body io.Reader
 }
 
 type DescribeSnapshotResponseObject interface {
@@ -2921,15 +4248,27 @@ type StrictServerInterface interface {
 	// GetProfile The profile identity to pin, with its text
 	// (GET /v1/profile)
 	GetProfile(ctx context.Context, request GetProfileRequestObject) (GetProfileResponseObject, error)
+	// ListRuns Runs that wait or are alive now
+	// (GET /v1/runs)
+	ListRuns(ctx context.Context, request ListRunsRequestObject) (ListRunsResponseObject, error)
 	// CreateRun Run one program and wait for its result
 	// (POST /v1/runs)
 	CreateRun(ctx context.Context, request CreateRunRequestObject) (CreateRunResponseObject, error)
+	// CancelRun Ask a run to stop
+	// (DELETE /v1/runs/{runId})
+	CancelRun(ctx context.Context, request CancelRunRequestObject) (CancelRunResponseObject, error)
 	// GetRuntime The runtime identity to pin, and what proves it
 	// (GET /v1/runtime)
 	GetRuntime(ctx context.Context, request GetRuntimeRequestObject) (GetRuntimeResponseObject, error)
 	// ListSlots Capacity and every entry of the root
 	// (GET /v1/slots)
 	ListSlots(ctx context.Context, request ListSlotsRequestObject) (ListSlotsResponseObject, error)
+	// ReleaseSlot Remove exactly what was shown
+	// (DELETE /v1/slots/{name})
+	ReleaseSlot(ctx context.Context, request ReleaseSlotRequestObject) (ReleaseSlotResponseObject, error)
+	// GetSlot What is in one slot, and which processes use it
+	// (GET /v1/slots/{name})
+	GetSlot(ctx context.Context, request GetSlotRequestObject) (GetSlotResponseObject, error)
 	// DescribeSnapshot Digest files and keep nothing
 	// (POST /v1/snapshots)
 	DescribeSnapshot(ctx context.Context, request DescribeSnapshotRequestObject) (DescribeSnapshotResponseObject, error)
@@ -3073,16 +4412,35 @@ func (sh *strictHandler) GetProfile(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// ListRuns operation middleware
+func (sh *strictHandler) ListRuns(w http.ResponseWriter, r *http.Request) {
+	var request ListRunsRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRuns(ctx, request.(ListRunsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRuns")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListRunsResponseObject); ok {
+		if err := validResponse.VisitListRunsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // CreateRun operation middleware
 func (sh *strictHandler) CreateRun(w http.ResponseWriter, r *http.Request) {
 	var request CreateRunRequestObject
 
-	if reader, err := r.MultipartReader(); err != nil {
-		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode multipart body: %w", err))
-		return
-	} else {
-		request.Body = reader
-	}
+	request.Body = r.Body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.CreateRun(ctx, request.(CreateRunRequestObject))
@@ -3097,6 +4455,32 @@ func (sh *strictHandler) CreateRun(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CreateRunResponseObject); ok {
 		if err := validResponse.VisitCreateRunResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CancelRun operation middleware
+func (sh *strictHandler) CancelRun(w http.ResponseWriter, r *http.Request, runID RunID) {
+	var request CancelRunRequestObject
+
+	request.RunID = runID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelRun(ctx, request.(CancelRunRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelRun")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CancelRunResponseObject); ok {
+		if err := validResponse.VisitCancelRunResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -3152,16 +4536,64 @@ func (sh *strictHandler) ListSlots(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// ReleaseSlot operation middleware
+func (sh *strictHandler) ReleaseSlot(w http.ResponseWriter, r *http.Request, name string, params ReleaseSlotParams) {
+	var request ReleaseSlotRequestObject
+
+	request.Name = name
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ReleaseSlot(ctx, request.(ReleaseSlotRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReleaseSlot")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ReleaseSlotResponseObject); ok {
+		if err := validResponse.VisitReleaseSlotResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSlot operation middleware
+func (sh *strictHandler) GetSlot(w http.ResponseWriter, r *http.Request, name string) {
+	var request GetSlotRequestObject
+
+	request.Name = name
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSlot(ctx, request.(GetSlotRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSlot")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetSlotResponseObject); ok {
+		if err := validResponse.VisitGetSlotResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // DescribeSnapshot operation middleware
 func (sh *strictHandler) DescribeSnapshot(w http.ResponseWriter, r *http.Request) {
 	var request DescribeSnapshotRequestObject
 
-	if reader, err := r.MultipartReader(); err != nil {
-		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode multipart body: %w", err))
-		return
-	} else {
-		request.Body = reader
-	}
+	request.Body = r.Body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.DescribeSnapshot(ctx, request.(DescribeSnapshotRequestObject))

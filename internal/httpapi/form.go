@@ -25,7 +25,7 @@ func checkForm(r *http.Request) error {
 	if len(types) != 1 {
 		return refuse(ProblemCodeUnsupportedMediaType, "%d Content-Type fields; send one, multipart/form-data (curl: -F)", len(types))
 	}
-	media, _, err := mime.ParseMediaType(types[0])
+	media, params, err := mime.ParseMediaType(types[0])
 	if err != nil && media == "" {
 		return refuse(ProblemCodeUnsupportedMediaType, "the Content-Type %.200q cannot be read; send multipart/form-data (curl: -F)", types[0])
 	}
@@ -35,6 +35,10 @@ func checkForm(r *http.Request) error {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return refuse(ProblemCodeUnsupportedMediaType, "the body is encoded with %.200q; send it as it is", coding)
 	}
+	if params["boundary"] == "" {
+		return http.ErrMissingBoundary
+	}
+	callOf(r.Context()).boundary = params["boundary"]
 	return nil
 }
 

@@ -14,8 +14,8 @@ import (
 // readRun reads the whole body of a POST /v1/runs. It returns a request without
 // a fault, or the refusal that names every fault. mostDescriptors is the host's
 // own bound.
-func (c *call) readRun(parts *multipart.Reader, mostDescriptors int64) (exec.Request, error) {
-	f := form{parts: parts, body: c.body}
+func (c *call) readRun(mostDescriptors int64) (exec.Request, error) {
+	f := form{parts: multipart.NewReader(c.body, c.boundary), body: c.body}
 	doc, err := f.document()
 	if err != nil {
 		return exec.Request{}, err
@@ -85,8 +85,8 @@ func has(doc *node, name string) bool {
 }
 
 // readSnapshot reads the whole body of a POST /v1/snapshots.
-func (c *call) readSnapshot(parts *multipart.Reader) (pins.Snapshot, error) {
-	f := form{parts: parts, body: c.body}
+func (c *call) readSnapshot() (pins.Snapshot, error) {
+	f := form{parts: multipart.NewReader(c.body, c.boundary), body: c.body}
 	var files pins.Builder
 	for {
 		p, err := f.next()

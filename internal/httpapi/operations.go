@@ -68,9 +68,9 @@ func checkAccept(r *http.Request) error {
 type operations struct{ *API }
 
 // CreateRun is one run, from its body to its answer.
-func (a operations) CreateRun(ctx context.Context, request CreateRunRequestObject) (CreateRunResponseObject, error) {
+func (a operations) CreateRun(ctx context.Context, _ CreateRunRequestObject) (CreateRunResponseObject, error) {
 	c := callOf(ctx)
-	req, err := c.readRun(request.Body, a.opts.Executor.MaxDescriptors())
+	req, err := c.readRun(a.opts.Executor.MaxDescriptors())
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +104,9 @@ func cancelledInQueue(req exec.Request) exec.Result {
 }
 
 // DescribeSnapshot digests files.
-func (a operations) DescribeSnapshot(ctx context.Context, request DescribeSnapshotRequestObject) (DescribeSnapshotResponseObject, error) {
+func (a operations) DescribeSnapshot(ctx context.Context, _ DescribeSnapshotRequestObject) (DescribeSnapshotResponseObject, error) {
 	c := callOf(ctx)
-	s, err := c.readSnapshot(request.Body)
+	s, err := c.readSnapshot()
 	if err != nil {
 		return nil, err
 	}

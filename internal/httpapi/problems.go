@@ -83,6 +83,16 @@ func statusOf(code ProblemCode) (int, string) {
 		return http.StatusForbidden, "this daemon serves its owner only"
 	case ProblemCodeNotFound:
 		return http.StatusNotFound, "no such resource"
+	case ProblemCodeRunUnknown:
+		return http.StatusNotFound, "no such run waits or is alive"
+	case ProblemCodeSlotUnknown:
+		return http.StatusNotFound, "no such slot"
+	case ProblemCodeSlotBusy:
+		return http.StatusConflict, "this slot cannot be released now"
+	case ProblemCodeSlotChanged:
+		return http.StatusPreconditionFailed, "this slot is not what was shown"
+	case ProblemCodePreconditionRequired:
+		return http.StatusPreconditionRequired, "a release must quote what was shown"
 	case ProblemCodeMethodNotAllowed:
 		return http.StatusMethodNotAllowed, "this resource has no such method"
 	case ProblemCodeNotAcceptable:
