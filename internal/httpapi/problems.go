@@ -141,6 +141,7 @@ func (a *API) problem(w http.ResponseWriter, r *http.Request, err error) {
 	if p.code == ProblemCodeInternal {
 		a.log.ErrorContext(r.Context(), "internal error", "requestId", c.id, "runId", c.runID, "error", err)
 	}
+	c.body.release() // what was read is worth nothing now, and draining takes time
 	c.body.drain()
 	out := Problem{
 		Type: "urn:confined:problem:" + string(p.code), Title: title, Status: status, Detail: printable(p.detail, maxDetailBytes),
