@@ -106,6 +106,9 @@ func codesOf(doc *openapi3.T) (map[string]int, error) {
 	return out, nil
 }
 
+// Codes are the problem codes and the status of each.
+func (c *Contract) Codes() map[string]int { return maps.Clone(c.codes) }
+
 // checkCodes holds the two lists of each operation against each other: the
 // statuses of its responses, and those of the codes in its x-problems.
 func (c *Contract) checkCodes() error {
