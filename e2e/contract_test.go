@@ -104,6 +104,44 @@ func TestEarlyRefusal(t *testing.T) {
 	}
 }
 
+// TestNoRequestAtAll: what is no HTTP request is answered by the parser, barely,
+// and ends the connection; a body that ends early is a request, and a bad one.
+func TestNoRequestAtAll(t *testing.T) {
+	t.Parallel()
+	d := startDaemon(t)
+	const host = "Host: confined\r\n"
+	for name, row := range map[string]struct {
+		sent string
+		want string
+		bare bool
+	}{
+		"no host":                     {"GET /healthz HTTP/1.1\r\n\r\n", "400", true},
+		"two hosts":                   {"GET /healthz HTTP/1.1\r\n" + host + host + "\r\n", "400", true},
+		"no words":                    {"\x16\x03\x01\r\n\r\n", "400", true},
+		"a header that is none":       {"GET /healthz HTTP/1.1\r\n" + host + "no colon\r\n\r\n", "400", true},
+		"a head too large":            {"GET /healthz HTTP/1.1\r\n" + host + "X: " + strings.Repeat("x", 80<<10) + "\r\n\r\n", "431", true},
+		"an unknown expectation":      {"GET /healthz HTTP/1.1\r\n" + host + "Expect: miracles\r\n\r\n", "417", true},
+		"another version":             {"GET /healthz HTTP/3.0\r\n" + host + "\r\n", "505", true},
+		"two lengths":                 {"POST /v1/snapshots HTTP/1.1\r\n" + host + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nx", "400", true},
+		"a body that ends early":      {"POST /v1/snapshots HTTP/1.1\r\n" + host + "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 100\r\n\r\n--b--", "400", false},
+		"a chunk that is none":        {"POST /v1/snapshots HTTP/1.1\r\n" + host + "Content-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "400", false},
+		"a length beyond all bounds":  {"POST /v1/snapshots HTTP/1.1\r\n" + host + "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 99999999999\r\n\r\n", "413", false},
+		"the control, a good request": {"GET /healthz HTTP/1.1\r\n" + host + "Connection: close\r\n\r\n", "200", false},
+	} {
+		conn := d.dial(t)
+		if _, err := io.WriteString(conn, row.sent); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := conn.CloseWrite(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		answer, _ := io.ReadAll(conn)
+		if !strings.HasPrefix(string(answer), "HTTP/1.1 "+row.want) || strings.Contains(string(answer), "X-Request-Id") == row.bare {
+			t.Errorf("%s: %.300q", name, answer)
+		}
+	}
+}
+
 // TestSnapshots: the digests of the documented vectors, by this test's own code
 // and by the daemon, and what cannot be a snapshot.
 func TestSnapshots(t *testing.T) {
