@@ -74,5 +74,7 @@ func (e *Executor) identify(ctx context.Context) (pins.Runtime, error) {
 	if err != nil {
 		return pins.Runtime{}, err
 	}
-	return pins.NewRuntime(closure, version, host), nil
+	rt := pins.NewRuntime(closure, version, host)
+	e.seen.note(rt)
+	return rt, nil
 }

@@ -65,8 +65,8 @@ func (a *API) notReady(ctx context.Context, listing ns.Listing, root error) []No
 	if root != nil {
 		add(NotReadyCodeRootUnsound, root.Error())
 	} else if others := othersIn(listing); others >= listing.MaxRetained {
-		add(NotReadyCodeNoFreeSlot, "the root holds "+strconv.Itoa(others)+" entries that no run of this daemon will remove, and at most "+
-			strconv.Itoa(listing.MaxRetained)+" are allowed; GET /v1/slots says what they are: look at them in "+listing.Root+" and remove what is no longer needed")
+		add(NotReadyCodeNoFreeSlot, "the root "+listing.Root+" holds "+strconv.Itoa(others)+" entries that no run of this daemon will remove, and at most "+
+			strconv.Itoa(listing.MaxRetained)+" are allowed (--max-retained): "+listing.Contents())
 	}
 	return reasons
 }
