@@ -219,7 +219,8 @@ func (r *run) inRoot() string {
 	if err != nil {
 		return err.Error()
 	}
-	return listing.Contents()
+	said, cure := listing.Contents()
+	return said + "; " + cure
 }
 
 // materialise writes both snapshots, the home and the canary into the slot.

@@ -10,7 +10,7 @@ import (
 const namedEntries = 4
 
 // Contents says, for people, what takes up the root, and how to be rid of each kind of it.
-func (l Listing) Contents() string {
+func (l Listing) Contents() (said, cure string) {
 	var there, cures []string
 	example := map[bool]string{} // the first entry that a release is for, and the first that it is not
 	for _, s := range l.Slots {
@@ -34,7 +34,7 @@ func (l Listing) Contents() string {
 	if more := len(there) - namedEntries; more > 0 {
 		there = append(there[:namedEntries], fmt.Sprintf("%d more", more))
 	}
-	return strings.Join(there, ", ") + "; leftovers are never reclaimed automatically: " + strings.Join(cures, "; ")
+	return strings.Join(there, ", "), "leftovers are never reclaimed automatically: " + strings.Join(cures, "; ")
 }
 
 func (s SlotInfo) said() string {
