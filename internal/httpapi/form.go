@@ -29,6 +29,9 @@ func checkForm(r *http.Request) error {
 	if err != nil && media == "" {
 		return refuse(ProblemCodeUnsupportedMediaType, "the Content-Type %.200q cannot be read; send multipart/form-data (curl: -F)", types[0])
 	}
+	if advice := adviseMedia(media); advice != "" {
+		return refuse(ProblemCodeUnsupportedMediaType, "the body is %.200q; %s", media, advice)
+	}
 	if media != "multipart/form-data" {
 		return refuse(ProblemCodeUnsupportedMediaType, "the body is %.200q and must be multipart/form-data (curl: -F)", media)
 	}
@@ -146,6 +149,9 @@ func (f *form) document() (*node, error) {
 		return nil, refuse(ProblemCodeTooLarge, "the part %q exceeds %d bytes", partRequest, maxRequestBytes)
 	}
 	doc, err := parseStrict(text)
+	if advice := adviseDocument(text); err != nil && advice != "" {
+		return nil, refuse(ProblemCodeMalformedRequest, "the part %q is not JSON: %s", partRequest, advice)
+	}
 	if err != nil {
 		return nil, refuse(ProblemCodeMalformedRequest, "the part %q is not JSON with one reading: %s", partRequest, printable(fmt.Sprint(err), maxDetailBytes))
 	}
@@ -162,11 +168,18 @@ func (f *form) add(b *pins.Builder, path string, p part) error {
 
 // stray reads past a part whose name means nothing here.
 func (f *form) stray(p part) error {
-	f.faults.add(FaultCodeUnknownField, "/"+escapePointer(p.name), "there is no such part; files are named program/<path> or input/<path>")
+	f.faults.add(FaultCodeUnknownField, "/"+escapePointer(p.name), "there is no such part; "+adviseName(p.name, p.filename()))
 	if _, err := io.Copy(io.Discard, p); err != nil {
 		return f.unreadable(err)
 	}
 	return nil
+}
+
+// filename is the part's as it stands there. It means nothing, and may explain a
+// wrong name.
+func (p part) filename() string {
+	_, params, _ := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
+	return params["filename"]
 }
 
 // snapshot finishes b, whose files are at tree in the request.
