@@ -135,7 +135,7 @@ func judgeNode(node string, d exec.Description, err error) []finding {
 			{"node", verdictNo, nodeText(unproven.Node, unproven.Version, unproven.SHA256) + "; the boundary was never proven with it", pins.CureOfficial()},
 			{evidence, verdictOK, "node --version ran inside the whole boundary", ""}}
 	case errors.As(err, &unavailable):
-		return []finding{{"node", verdictNo, unavailable.Path + ": " + unavailable.Problem, unavailable.Cure}}
+		return []finding{{"node", verdictNo, unavailable.Path + " " + unavailable.Problem, unavailable.Cure}}
 	case err != nil:
 		return []finding{{"node", verdictNo, err.Error(), "see the message; run doctor again"}}
 	}
