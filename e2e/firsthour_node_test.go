@@ -200,3 +200,25 @@ func (d *daemon) startLog(t *testing.T) (detail string) {
 	}, func() string { return "the log does not say that no run can start: " + d.log.tail() })
 	return detail
 }
+
+// TestNoNode: without a Node in PATH, and with a word that is none there, serve
+// says how to get one.
+func TestNoNode(t *testing.T) {
+	t.Parallel()
+	p := newPlaces(t)
+	places := []string{"--root=" + p.root, "--state=" + p.state, "--socket=" + p.socket}
+	for _, row := range []struct {
+		env, args, says []string
+	}{
+		{[]string{"PATH=" + p.dir}, nil, []string{"there is no node in PATH", official}},
+		{nil, []string{"--node=no-such-node"}, []string{"--node no-such-node: there is no such program in PATH", "name the file, as in --node /path/to/node"}},
+	} {
+		mustRefuse(t, confined(t, p, row.env, append(append([]string{"serve"}, places...), row.args...)...), 1, row.says...)
+		doctor := confined(t, p, row.env, append(append([]string{"doctor"}, places...), row.args...)...)
+		for _, w := range row.says {
+			if doctor.code != 1 || !strings.Contains(doctor.stdout, w) {
+				t.Errorf("doctor does not say: %s\nbut: %s", w, doctor.stdout)
+			}
+		}
+	}
+}

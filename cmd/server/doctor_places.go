@@ -7,17 +7,29 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"confined/internal/ns"
 )
 
-// willBeMade judges a place that serve would make.
+// willBeMade judges a place that serve would make, by a directory that is there
+// for a moment.
 func willBeMade(name, dir string) finding {
-	if err := syscall.Access(existing(dir), 0o2); err != nil { // W_OK, access(2)
-		return unfit(name, cannotBeMade(dir, err))
+	trial, err := makeTrial(dir)
+	if err != nil {
+		return unfit(name, err)
 	}
+	_ = os.Remove(trial)
 	return finding{name, verdictNote, dir + " does not exist yet; serve makes it", ""}
+}
+
+// makeTrial makes an empty directory where dir would be made, or the first
+// directory on the way to it.
+func makeTrial(dir string) (string, error) {
+	trial, err := os.MkdirTemp(existing(dir), ".confined-trial-")
+	if err != nil {
+		return "", cannotBeMade(dir, err)
+	}
+	return trial, nil
 }
 
 // existing is the nearest directory above dir that is there.
@@ -36,7 +48,10 @@ func lookAtRoot(c config) finding {
 		return unfit("root", withRoot(err, c))
 	}
 	if missing(c.root) {
-		return lookWhereRootWillBe(c)
+		if err := judgePlaceOfRoot(c); err != nil {
+			return unfit("root", withRoot(err, c))
+		}
+		return finding{"root", verdictNote, c.root + " does not exist yet; serve makes it", ""}
 	}
 	listing, err := pool.List()
 	if err != nil {
@@ -53,18 +68,6 @@ func lookAtRoot(c config) finding {
 	return finding{"root", verdictOK, detail, ""}
 }
 
-// lookWhereRootWillBe judges the place where serve would make the root.
-func lookWhereRootWillBe(c config) finding {
-	found := willBeMade("root", c.root)
-	if found.Verdict == verdictNo {
-		return found
-	}
-	if err := judgePlaceOfRoot(c); err != nil {
-		return unfit("root", withRoot(err, c))
-	}
-	return found
-}
-
 // judgePlaceOfRoot judges c.root as every run does. One that is not there yet
 // is judged, its file system above all, by a directory that is there for a
 // moment.
@@ -73,7 +76,7 @@ func judgePlaceOfRoot(c config) error {
 		return openRoot(c)
 	}
 	above, wanted := existing(c.root), c.root
-	trial, err := os.MkdirTemp(above, ".confined-trial-")
+	trial, err := makeTrial(c.root)
 	if err != nil {
 		return err
 	}

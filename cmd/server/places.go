@@ -18,8 +18,10 @@ func makePlaces(c config) error {
 	for _, p := range []struct{ flag, dir string }{
 		{"root", c.root}, {"state", c.state}, {"socket", filepath.Dir(c.socket)},
 	} {
-		if err := os.MkdirAll(p.dir, privateMode); err != nil {
-			return fmt.Errorf("--%s: %w", p.flag, cannotBeMade(p.dir, err))
+		if missing(p.dir) {
+			if err := os.MkdirAll(p.dir, privateMode); err != nil {
+				return fmt.Errorf("--%s: %w", p.flag, cannotBeMade(p.dir, err))
+			}
 		}
 		if err := privateDir(p.dir); err != nil {
 			return fmt.Errorf("--%s: %w", p.flag, err)
@@ -52,5 +54,5 @@ func privateDir(dir string) error {
 // missing says that nothing is at path, as against something unfit.
 func missing(path string) bool {
 	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
