@@ -112,7 +112,9 @@ func misplacedOnes() []misplaced {
 				must(t, os.WriteFile(s.dir+"/file", nil, 0o600))
 				s.home(s.dir + "/file")
 			},
-			cure: func(t *testing.T, s *start, _ string) { s.root, s.state, s.socket = s.dir+"/root", s.dir+"/state", s.dir+"/s" },
+			cure: func(t *testing.T, s *start, _ string) {
+				s.root, s.state, s.socket = s.dir+"/root", s.dir+"/state", s.dir+"/s"
+			},
 		},
 		{
 			name: "a state folder that others may open", code: 1, says: []string{"<dir>/state is open to others (mode 0755)"},

@@ -22,6 +22,12 @@ type ended struct {
 // itself; one that stays is killed and fails the test.
 func confined(t *testing.T, p places, env []string, args ...string) ended {
 	t.Helper()
+	return confinedIn(t, p, env, func(*osexec.Cmd) {}, args...)
+}
+
+// confinedIn is confined in other surroundings, which may change the command.
+func confinedIn(t *testing.T, p places, env []string, surroundings func(*osexec.Cmd), args ...string) ended {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := osexec.CommandContext(ctx, shared.binary, args...)
@@ -29,6 +35,7 @@ func confined(t *testing.T, p places, env []string, args ...string) ended {
 	cmd.Dir = p.dir
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	surroundings(cmd)
 	_ = cmd.Run() // judged by the exit code
 	if ctx.Err() != nil {
 		t.Errorf("confined %s did not end by itself: %s", strings.Join(args, " "), stderr.String())
