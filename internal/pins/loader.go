@@ -233,7 +233,7 @@ func (l *loader) program(node string) (*object, error) {
 // notNode says what is wrong with what the Node path leads to.
 func (l *loader) notNode(node string, err error) error {
 	switch {
-	case binaryIn(node) != "":
+	case pathProblem(node) == "" && binaryIn(node) != "":
 		return &UnavailableError{node, "is a directory", "name the binary: --node " + binaryIn(node)}
 	case errors.Is(err, errScript):
 		return &UnavailableError{node, "is a script and not the Node binary, perhaps a version manager's shim", cureExecPath()}
