@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"confined/internal/pins"
 )
 
 // config is what the flags and the environment say, judged and made whole.
@@ -39,7 +41,7 @@ const (
 )
 
 // errNoNode is what Node's place is when --node was left out and PATH has none.
-var errNoNode = errors.New("there is no node in PATH; install an official Node.js, or name its binary with --node")
+var errNoNode = &unfitError{"there is no node in PATH", pins.CureOfficial()}
 
 // newFlagSet is a set that says nothing by itself: the caller prints one line.
 func newFlagSet(command string) *flag.FlagSet {
@@ -209,7 +211,7 @@ func (c *config) findNode() error {
 		if err != nil && c.node == "" {
 			return errNoNode
 		} else if err != nil {
-			return fmt.Errorf("--node %s: there is no such program in PATH", name)
+			return &unfitError{fmt.Sprintf("--node %s: there is no such program in PATH", name), "name the file, as in --node /path/to/node"}
 		}
 		name = found
 	}

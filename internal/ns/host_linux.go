@@ -38,7 +38,7 @@ func fileSystemName(magic uint32) string {
 	case unix.RAMFS_MAGIC:
 		return "ramfs"
 	case unix.OVERLAYFS_SUPER_MAGIC:
-		return "overlayfs"
+		return "overlayfs (as all of a container is but its volumes, docker run -v)"
 	case unix.NFS_SUPER_MAGIC:
 		return "NFS"
 	case unix.SMB_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC:

@@ -86,6 +86,11 @@ type RootError struct{ Problem, Cure string }
 
 func (e *RootError) Error() string { return e.Problem + "; cure: " + e.Cure }
 
+// MisplacedError is a RootError that nothing cures but another place: the root's path or its file system is not fit.
+type MisplacedError struct{ *RootError }
+
+func (e *MisplacedError) Unwrap() error { return e.RootError }
+
 // MismatchError says that an entry is not what was recorded: something changed it. Path is absolute, for people; it is never opened.
 type MismatchError struct{ Path, Problem string }
 
