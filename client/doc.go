@@ -1,0 +1,2 @@
+// Package client runs programs on a confined daemon.
+package client
