@@ -3,7 +3,9 @@ package client
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"syscall"
 	"time"
 
 	"confined/client/api"
@@ -68,7 +70,24 @@ type NoDaemonError struct {
 	Err    error
 }
 
-func (e *NoDaemonError) Error() string { return "no daemon: " + e.Err.Error() }
+func (e *NoDaemonError) Error() string {
+	why := "start the daemon with `confined serve`, or name its socket in CONFINED_SOCKET"
+	switch {
+	case errors.Is(e.Err, fs.ErrNotExist):
+		return fmt.Sprintf("nothing is at %s: %s", e.Socket, why)
+	case errors.Is(e.Err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("no daemon listens on %s any more: %s", e.Socket, why)
+	case errors.Is(e.Err, fs.ErrPermission):
+		return fmt.Sprintf("%s is another user's: a daemon serves its owner only, so start one of your own", e.Socket)
+	case len(e.Socket) > maxSocketPath:
+		return fmt.Sprintf("the path of the socket has %d bytes, and a system takes at most %d: %s", len(e.Socket), maxSocketPath, e.Socket)
+	}
+	return fmt.Sprintf("no daemon answers on %s: %v", e.Socket, e.Err)
+}
+
+// maxSocketPath is what fits into a sockaddr_un on every system we run on but one,
+// where it is 4 more.
+const maxSocketPath = 103
 
 func (e *NoDaemonError) Unwrap() error { return e.Err }
 
@@ -79,34 +98,3 @@ type NotSentError struct{ Err error }
 func (e *NotSentError) Error() string { return "the job was not sent: " + e.Err.Error() }
 
 func (e *NotSentError) Unwrap() error { return e.Err }
-
-// TreeError lists every reason why files are no snapshot.
-type TreeError struct {
-	Dir    string // as given to [ReadTree]; empty from [NewTree]
-	Faults []TreeFault
-}
-
-// TreeFault is one reason, of one path.
-type TreeFault struct {
-	Code   TreeFaultCode
-	Path   string // relative to the tree, verbatim: it can be any bytes
-	Detail string // one line, with the path in it
-}
-
-// TreeFaultCode says which rule of trees is broken.
-type TreeFaultCode string
-
-// The codes of [TreeFault]. What the daemon would refuse too has the daemon's
-// own word for it.
-const (
-	Symlink          TreeFaultCode = "symlink"
-	SpecialFile      TreeFaultCode = "special-file" // a device, a socket or a pipe
-	Unreadable       TreeFaultCode = "unreadable"
-	BadPath          TreeFaultCode = TreeFaultCode(api.FaultCodeBadPath)
-	DuplicatePath    TreeFaultCode = TreeFaultCode(api.FaultCodeDuplicatePath)
-	PathClash        TreeFaultCode = TreeFaultCode(api.FaultCodePathClash)
-	TooManyFiles     TreeFaultCode = TreeFaultCode(api.FaultCodeTooManyFiles)
-	SnapshotTooLarge TreeFaultCode = TreeFaultCode(api.FaultCodeSnapshotTooLarge)
-)
-
-func (e *TreeError) Error() string { return fmt.Sprint(e.Faults) }
