@@ -27,7 +27,10 @@ func (o order) check(raw []byte) (*Result, error) {
 	if err := o.compare(r.identities()); err != nil {
 		return nil, err
 	}
-	return r, errors.Join(readable("stdout", r.Process().Stdout), readable("stderr", r.Process().Stderr))
+	if err := errors.Join(readable("stdout", r.Process().Stdout), readable("stderr", r.Process().Stderr)); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // identities are what was run, of a run that was started.

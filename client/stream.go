@@ -119,11 +119,15 @@ func (s *stream) result(l line) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := r.Process(); p != nil {
-		return r, errors.Join(sameOutput("stdout", s.stdout, p.Stdout), sameOutput("stderr", s.stderr, p.Stderr))
+	p := r.Process()
+	switch {
+	case p != nil:
+		err = errors.Join(sameOutput("stdout", s.stdout, p.Stdout), sameOutput("stderr", s.stderr, p.Stderr))
+	case s.process:
+		err = errors.New("the result says that no process existed, and the stream told of one")
 	}
-	if s.process {
-		return nil, errors.New("the result says that no process existed, and the stream told of one")
+	if err != nil {
+		return nil, err
 	}
 	return r, nil
 }
@@ -165,25 +169,26 @@ func (s *stream) end() error {
 }
 
 // line is the next whole line, without its newline, or io.EOF where the body
-// ended as it should.
+// ended as it should. A long line is put together once.
 func (s *stream) line() ([]byte, error) {
-	var long []byte
+	var pieces [][]byte
+	size := 0
 	for {
 		part, err := s.lines.ReadSlice('\n')
+		size += len(part)
 		switch {
-		case err == bufio.ErrBufferFull && len(long)+len(part) <= maxAnswer:
-			long = append(long, part...)
-		case err == bufio.ErrBufferFull:
+		case size > maxAnswer:
 			return nil, fmt.Errorf("a line of the stream has more than %d bytes", maxAnswer)
-		case err == io.EOF && len(long)+len(part) == 0:
+		case err == bufio.ErrBufferFull:
+			pieces = append(pieces, bytes.Clone(part))
+		case err == io.EOF && size == 0:
 			return nil, io.EOF
 		case err != nil:
 			return nil, fmt.Errorf("the stream is cut: %w", noEOF(err))
-		case long == nil:
-			return part[:len(part)-1], nil
+		case pieces == nil:
+			return part[:size-1], nil
 		default:
-			long = append(long, part...)
-			return long[:len(long)-1], nil
+			return bytes.Join(append(pieces, part), nil)[:size-1], nil
 		}
 	}
 }
