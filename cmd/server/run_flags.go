@@ -4,7 +4,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"time"
+	"unicode/utf8"
 
 	"confined/client"
 )
@@ -74,5 +76,8 @@ func parseRun(args []string, in surroundings) (runOptions, error) {
 		return o, usageError{fmt.Errorf("unexpected argument %q: arguments of the program follow a `--`", operands[1])}
 	}
 	o.program, o.args = operands[0], rest
+	if i := slices.IndexFunc(rest, func(arg string) bool { return !utf8.ValidString(arg) }); i >= 0 {
+		return o, usageError{fmt.Errorf("argument %d of the program is not UTF-8, and a request can hold no other", i+1)}
+	}
 	return o, o.complete(in)
 }

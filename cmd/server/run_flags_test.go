@@ -67,6 +67,7 @@ func TestRunMistakes(t *testing.T) {
 		"half a millisecond":   {[]string{"--timeout", "1.5ms", "dir"}, "whole milliseconds"},
 		"a size":               {[]string{"--max-output", "1MB", "dir"}, "as in 512MiB"},
 		"a glob":               {[]string{"--exclude", "[a", "dir"}, "no glob"},
+		"no UTF-8":             {[]string{"dir", "--", "a", "\xff"}, "argument 2 of the program is not UTF-8"},
 		"a file":               {[]string{file}, "with --entry it's.mjs, or send it alone: confined run - < '" + strings.ReplaceAll(file, "'", `'\''`) + "'"},
 		"nothing there":        {[]string{dir + "/none"}, "no such file or directory"},
 		"no input there":       {[]string{"--input", dir + "/none", "-"}, "--input: "},
