@@ -105,7 +105,7 @@ func mustRelease(t *testing.T, d *daemon) {
 	inside.end(t)
 
 	e := d.cli(t, "", "slots", "release", "slot-0", "--yes")
-	if e.code != 0 || !strings.HasSuffix(e.stdout, "slot-0 is removed\n") || !strings.Contains(e.stdout, "quarantined") || !strings.Contains(e.stdout, " files and ") {
+	if e.code != 0 || !strings.HasSuffix(e.stdout, "slot-0 is removed\n") || !strings.Contains(e.stdout, "quarantined") || !strings.Contains(e.stdout, "\nfiles ") {
 		t.Errorf("%+v", e)
 	}
 	if left := d.rootEntries(t); len(left) > 0 {

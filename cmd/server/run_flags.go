@@ -31,7 +31,7 @@ func (o *runOptions) flags(fs *flag.FlagSet) {
 	o.clientFlags.flags(fs)
 	fs.StringVar(&o.input, "input", "", "directory that the program finds as its working directory, read-only (default empty)")
 	fs.StringVar(&o.entry, "entry", "", "the program's file that Node is to run (default the only main.*, else index.*, of mjs cjs js mts cts ts)")
-	fs.Var(&o.exclude, "exclude", "leave out what this glob matches, as in *.log or docs/draft.md; may be repeated")
+	fs.Var(&o.exclude, "exclude", "leave out of program and input what this glob matches, as in *.log or docs/draft.md; may be repeated")
 	fs.StringVar(&o.id, "id", "", "id of the run, which this daemon takes once (default a new one)")
 	fs.StringVar(&o.pins, "pins", "", "lock file of `confined pins` that says which runtime and profile to run with (default what the daemon has now)")
 	o.bounds = client.DefaultBounds()

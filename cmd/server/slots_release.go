@@ -86,9 +86,9 @@ func contents(d *api.SlotDetail) string {
 			text += ", " + said.name + said.value
 		}
 	}
-	text += fmt.Sprintf("\nit holds %d files and %d directories, %d bytes", files, directories, bytes)
+	text += fmt.Sprintf("\nfiles %d, directories %d, bytes %d", files, directories, bytes)
 	if others > 0 {
-		text += fmt.Sprintf(", and %d entries that no run makes", others)
+		text += fmt.Sprintf(", entries that no run makes %d", others)
 	}
 	if len(d.Users) > 0 {
 		text += fmt.Sprintf("; in use by the processes %s", strings.Trim(fmt.Sprint(d.Users), "[]"))

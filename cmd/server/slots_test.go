@@ -35,7 +35,7 @@ func TestContents(t *testing.T) {
 		{Path: "program", Kind: api.SlotEntryKindDirectory}, {Path: "program/main.mjs", Kind: api.SlotEntryKindFile, Size: 5},
 		{Path: "canary", Kind: api.SlotEntryKindFile, Size: 37}, {Path: "program/x", Kind: api.SlotEntryKindSymlink, Size: 1},
 	}}
-	want := "slot-0: leftover\nit holds 2 files and 1 directories, 43 bytes, and 1 entries that no run makes; in use by the processes 7 12\n"
+	want := "slot-0: leftover\nfiles 2, directories 1, bytes 43, entries that no run makes 1; in use by the processes 7 12\n"
 	if got := contents(d); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
