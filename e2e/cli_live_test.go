@@ -58,11 +58,11 @@ func TestCLIStreams(t *testing.T) {
 // the second leaves.
 func TestCLISignals(t *testing.T) {
 	t.Parallel()
+	d := startDaemon(t)
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
-			d := startDaemon(t)
-			c, _ := d.liveCLI(t, "signalled")
+			c, _ := d.liveCLI(t, s.String())
 			c.signal(t, s)
 			c.end(t).must(t, 137, "observed, attributable, stopped by the daemon: cancelled, SIGKILL")
 		})
