@@ -56,8 +56,11 @@ type line struct {
 // decodeLine reads one line of a stream, which ended with its newline.
 func decodeLine(text []byte) (line, Event, error) {
 	var l line
-	if err := json.Unmarshal(text, &l); err != nil || l.Seq == nil {
-		return line{}, Event{}, fmt.Errorf("the stream holds a line that is no event (%v): %.200q", err, text)
+	if err := json.Unmarshal(text, &l); err != nil {
+		return line{}, Event{}, fmt.Errorf("a line of the stream cannot be read: %w: %.200q", err, text)
+	}
+	if l.Seq == nil {
+		return line{}, Event{}, fmt.Errorf("a line of the stream is no event: %.200q", text)
 	}
 	e := Event{
 		Type: l.Type, Seq: *l.Seq, At: l.At, Elapsed: time.Duration(l.ElapsedMs * float64(time.Millisecond)),

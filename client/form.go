@@ -28,28 +28,30 @@ func newForm(document []byte, program, input Tree) *form {
 	var head bytes.Buffer
 	writer := multipart.NewWriter(&head)
 	f := &form{contentType: writer.FormDataContentType()}
-	part := func(name string, content []byte) {
+	part := func(name string, content ...[]byte) {
 		_, _ = writer.CreateFormField(name) // a Buffer takes everything
 		f.add(bytes.Clone(head.Bytes()))
-		f.add(content)
+		f.add(content...)
 		head.Reset()
 	}
 	part("request", document)
-	for path, content := range program.Files() {
-		part("program/"+path, content)
+	for entry, content := range program.snapshot().All() {
+		part("program/"+entry.Path, content...)
 	}
-	for path, content := range input.Files() {
-		part("input/"+path, content)
+	for entry, content := range input.snapshot().All() {
+		part("input/"+entry.Path, content...)
 	}
 	_ = writer.Close()
 	f.add(head.Bytes())
 	return f
 }
 
-func (f *form) add(segment []byte) {
-	if len(segment) > 0 {
-		f.segments = append(f.segments, segment)
-		f.size += int64(len(segment))
+func (f *form) add(segments ...[]byte) {
+	for _, segment := range segments {
+		if len(segment) > 0 {
+			f.segments = append(f.segments, segment)
+			f.size += int64(len(segment))
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -99,6 +100,20 @@ func TestOtherResults(t *testing.T) {
 	}
 }
 
+// TestForm: a body is whole once its last byte was handed over, and not later.
+func TestForm(t *testing.T) {
+	t.Parallel()
+	for _, short := range []int64{0, 1, 100} {
+		f := order{job(t)}.form()
+		n, err := io.CopyN(io.Discard, f, f.size-short)
+		whole := f.seal()
+		rest, restErr := io.Copy(io.Discard, f)
+		if err != nil || n != f.size-short || whole != (short == 0) || rest != 0 || (restErr == nil) != whole || f.seal() != whole {
+			t.Errorf("%d bytes short: whole is %t, then %d bytes more, %v", short, whole, rest, restErr)
+		}
+	}
+}
+
 // outcome is what a call comes to.
 type outcome string
 
@@ -191,7 +206,7 @@ func TestAnswers(t *testing.T) {
 		"201":                    {whole(func(a string) string { return replace(a, "200 OK", "201 Created") }), isUnknown},
 		"204":                    {func(received) string { return "HTTP/1.1 204 No Content\r\n\r\n" }, isUnknown},
 		"a redirect": {func(received) string {
-			return "HTTP/1.1 307 Temporary Redirect\r\nLocation: /v1/runs\r\nContent-Length: 0\r\n\r\n"
+			return "HTTP/1.1 303 See Other\r\nLocation: /v1/runs\r\nContent-Length: 0\r\n\r\n"
 		}, isUnknown},
 		"too long": {func(received) string {
 			return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999999999999\r\n\r\n"
@@ -202,6 +217,7 @@ func TestAnswers(t *testing.T) {
 		"500 as text":            {plain(500), isUnknown},
 		"503 as text":            {plain(503), isUnknown},
 		"404 as text":            {plain(404), isUnknown},
+		"a problem as JSON":      {func(received) string { return answerOf(429, resultType, problem(429, "queue-full")) }, isUnknown},
 		"a problem of another":   {func(received) string { return answerOf(429, problemType, problem(422, "invalid-request")) }, isUnknown},
 		"a problem without code": {func(received) string { return answerOf(429, problemType, problem(429, "")) }, isUnknown},
 		"400":                    {problems(400, "malformed-request"), isProblem},

@@ -96,6 +96,9 @@ func TestStreams(t *testing.T) {
 	}
 	accepted := func(r received) []string { return events(r)[:1] }
 	launched := func(r received) []string { return events(r)[:2] }
+	printing := func(r received) []string {
+		return []string{events(r)[0], replace(events(r)[2], `"seq":2`, `"seq":1`)}
+	}
 	withResult := func(result func(received) string, before int) func(received) string {
 		return func(r received) string {
 			l, text := events(r), result(r)
@@ -113,6 +116,7 @@ func TestStreams(t *testing.T) {
 		"a problem":                 {ending(accepted, 503), isProblem},
 		"a problem that is a 500":   {ending(accepted, 500), isUnknown},
 		"a problem after a process": {ending(launched, 503), isUnknown},
+		"a problem after output":    {ending(printing, 503), isUnknown},
 		"a problem without a code": {func(r received) string {
 			return replace(ending(accepted, 503)(r), `"code":"draining"`, `"code":""`+"        ")
 		}, isUnknown},
