@@ -60,7 +60,7 @@ func (t Tree) Len() int { return len(t.snapshot().Files()) }
 func (t Tree) Has(path string) bool { return t.snapshot().Has(path) }
 
 // Files yields the path and the content of every file, in bytewise order of the
-// paths. The content must not be written to.
+// paths. The content is a copy.
 func (t Tree) Files() iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for entry, content := range t.snapshot().All() {
