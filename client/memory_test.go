@@ -16,7 +16,7 @@ import (
 // once whole. It is not parallel: it counts all allocations.
 func TestMemory(t *testing.T) {
 	o, r := fuzzOrder(t)
-	output := strings.Repeat("\xff", 12<<20)
+	output := strings.Repeat("\xff", 4<<20)
 	coded := base64.StdEncoding.EncodeToString([]byte(output))
 	result := replace(observed(r), `{"encoding":"utf-8","data":"<ü&>`+"\u2028"+`\n"}`, `{"encoding":"base64","data":"`+coded+`"}`)
 

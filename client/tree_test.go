@@ -215,36 +215,42 @@ func TestManyLinks(t *testing.T) {
 	}
 }
 
-// TestTooMuch: the bounds, with what takes most of them, and nothing is read.
-func TestTooMuch(t *testing.T) {
+// TestTooMany: the bound on files, with the directories that hold most of them.
+func TestTooMany(t *testing.T) {
 	t.Parallel()
-	dir := written(t, "main.mjs", "")
+	w := walk{files: []listed{{"main.mjs", 0}}}
 	for i := range pins.MaxSnapshotFiles {
-		path := fmt.Sprintf("%s/node_modules/%d", dir, i)
+		dir := "node_modules"
 		if i%3 == 0 {
-			path = fmt.Sprintf("%s/dist/x/%d", dir, i)
+			dir = "dist/x"
 		}
-		if i < 3 {
-			write(t, path, "")
-			continue
-		}
-		must(t, os.WriteFile(path, nil, 0o600))
+		w.files = append(w.files, listed{fmt.Sprintf("%s/%d", dir, i), 0})
 	}
-	_, err := ReadTree(dir)
-	var faulty *TreeError
-	if !errors.As(err, &faulty) || !slices.Equal(codes(faulty), []TreeFaultCode{TooManyFiles}) || !strings.Contains(err.Error(), `there are 10001 files, and a snapshot holds at most 10000: "node_modules" has 6666, "dist" has 3334; exclude`) {
-		t.Error(err)
+	fits := walk{files: w.files[1:]}
+	if fits.judge(); len(fits.faults) != 0 {
+		t.Errorf("as many as may be: %v", fits.faults)
 	}
-	if got, err := ReadTree(dir, "main.mjs"); err != nil || got.Len() != pins.MaxSnapshotFiles {
-		t.Errorf("as many as may be: %d, %v", got.Len(), err)
+	w.judge()
+	want := `there are 10001 files, and a snapshot holds at most 10000: "node_modules" has 6666, "dist" has 3334; exclude what the run does not read`
+	if len(w.faults) != 1 || w.faults[0] != (TreeFault{TooManyFiles, w.files[pins.MaxSnapshotFiles].path, want}) {
+		t.Errorf("%q", w.faults)
 	}
+	w = walk{files: fits.files[:1], entries: maxEntries}
+	if w.judge(); len(w.faults) != 1 || w.faults[0].Code != TooManyFiles || !strings.Contains(w.faults[0].Detail, "more than 200000 entries") {
+		t.Errorf("%q", w.faults)
+	}
+}
 
-	dir = written(t, "small", "1")
+// TestTooLarge: the bound on bytes, with the largest files; none of them is read.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	dir := written(t, "small", "1")
 	for name, size := range map[string]int64{"big": 100 << 30, "bigger": 200 << 30, "sub/most": 300 << 30} {
 		write(t, dir+"/"+name, "")
 		must(t, os.Truncate(dir+"/"+name, size)) // a hole: it takes no room
 	}
-	_, err = ReadTree(dir)
+	_, err := ReadTree(dir)
+	var faulty *TreeError
 	if !errors.As(err, &faulty) || !slices.Equal(codes(faulty), []TreeFaultCode{SnapshotTooLarge}) || faulty.Faults[0].Path != "sub/most" ||
 		!strings.Contains(err.Error(), `there are 644245094401 bytes, and a snapshot holds at most 67108864: "sub/most" has 322122547200, "bigger" has 214748364800, "big" has 107374182400; exclude`) {
 		t.Error(err)
