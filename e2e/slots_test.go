@@ -329,7 +329,7 @@ func TestReleaseByCurl(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
 	d.tampered(t)
-	operation := shared.contract.Paths.Find("/v1/slots/{name}").Delete.Description
+	operation := shared.contract.Doc.Paths.Find("/v1/slots/{name}").Delete.Description
 	var lines []string
 	for line := range strings.Lines(operation) {
 		if strings.Contains(line, "curl ") {

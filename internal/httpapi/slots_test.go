@@ -152,11 +152,7 @@ func TestSlotMethods(t *testing.T) {
 
 // TestEntryKindsAreTheContracts: as the other enums.
 func TestEntryKindsAreTheContracts(t *testing.T) {
-	doc, err := contractDoc()
-	if err != nil {
-		t.Fatal(err)
-	}
-	kinds := doc.Components.Schemas["SlotEntry"].Value.Properties["kind"].Value.Enum
+	kinds := mustContract(t).Doc.Components.Schemas["SlotEntry"].Value.Properties["kind"].Value.Enum
 	if got, want := words(anyWords(kinds)...), words(ns.EntryKinds()...); !slices.Equal(got, want) {
 		t.Errorf("the contract has %v, the pool %v", got, want)
 	}
