@@ -39,7 +39,7 @@ node: ## the pinned Node, into .node
 
 generate: ## the HTTP code from openapi.yaml
 	@packaging/need.sh go
-	go generate ./internal/httpapi
+	go generate ./internal/httpapi ./client/api
 
 check: ## formatting, vet for every platform, tidy modules, generated code
 	@packaging/need.sh go
