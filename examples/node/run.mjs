@@ -19,6 +19,10 @@ const socketPath = process.env.CONFINED_SOCKET || join(homedir(), '.confined/soc
 class NothingStarted extends Error {} // no process existed: it may be sent again, changed or later
 class Unknown extends Error {} // there may be a process: do not send it again under another id
 
+// A request that got no whole answer. Only a POST starts anything.
+const cut = ({ method, path }, error) =>
+  new (method === 'POST' ? Unknown : NothingStarted)(`${method} ${path} was not answered whole: ${error.message}`);
+
 // The answer to one request, on a connection of its own, from its head on.
 // fetch() cannot speak over a Unix socket; http.request can.
 const call = (method, path, body) => new Promise((resolve, reject) => {
@@ -26,16 +30,20 @@ const call = (method, path, body) => new Promise((resolve, reject) => {
   const request = http.request({ socketPath, agent: false, method, path, headers }, resolve);
   request.on('error', (error) => reject(error.syscall === 'connect'
     ? new NothingStarted(`no daemon listens on ${socketPath}: ${error.code}`)
-    : new Unknown(`${method} ${path} was not answered: ${error.message}`)));
+    : cut(request, error)));
   // The stream is never silent for longer than 15 s. Giving up cancels the run.
   request.setTimeout(60_000, () => request.destroy(new Error('60 s of silence')));
   request.end(body);
 });
 
 async function json(answer) {
-  let text = '';
-  for await (const chunk of answer.setEncoding('utf8')) text += chunk;
-  return JSON.parse(text);
+  try {
+    let text = '';
+    for await (const chunk of answer.setEncoding('utf8')) text += chunk;
+    return JSON.parse(text);
+  } catch (error) {
+    throw cut(answer.req, error);
+  }
 }
 
 // The digest that a request must quote, of /v1/runtime or /v1/profile.
@@ -101,18 +109,20 @@ async function* lines(answer) {
 // The frozen result, which is the last line of the stream. A stream that ends
 // without one says nothing: the process may be alive.
 async function follow(answer) {
+  let event;
   try {
     for await (const line of lines(answer)) {
-      const event = JSON.parse(line);
+      event = JSON.parse(line);
       if (event.type === 'output') process[event.stream].write(Buffer.from(event.bytes.data, event.bytes.encoding));
-      if (event.type === 'problem') refuse(event.problem);
-      if (event.type === 'result') return event.result;
-      // accepted, stage and heartbeat, and whatever a later version adds
+      if (event.type === 'result' || event.type === 'problem') break;
+      // the others are accepted, stage, heartbeat, and whatever a later version adds
     }
   } catch (error) {
-    throw error instanceof NothingStarted ? error : new Unknown(error.message);
+    throw cut(answer.req, error);
   }
-  throw new Unknown('the stream ended before its result');
+  if (event?.type === 'problem') refuse(event.problem);
+  if (event?.type !== 'result') throw cut(answer.req, new Error('the stream ended before its result'));
+  return event.result;
 }
 
 async function main(program, entry, inputDirectory, ...args) {
