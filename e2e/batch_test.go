@@ -55,11 +55,11 @@ func (s spoken) counted(t testing.TB, outcome string) int {
 // nothing, whether it still has its results or not.
 func TestBatch(t *testing.T) {
 	t.Parallel()
-	const runs = 40
+	const runs = 30
 	d := startDaemon(t, withFlags("--workers=2", "--queue=4"))
 	refusals := func() float64 { return d.metric(t, `confined_refusals_total{code="queue-full"}`) }
 
-	first := d.batch(t, d.socket, "results", "--runs", "40", "--connections", "16")
+	first := d.batch(t, d.socket, "results", "--runs", fmt.Sprint(runs), "--connections", "16")
 	waited := refusals()
 	if waited == 0 {
 		t.Error("no request was refused: this says nothing about 429")
@@ -81,10 +81,10 @@ func TestBatch(t *testing.T) {
 		t.Errorf("%d results of %d runs", len(lines), runs)
 	}
 
-	if n := d.batch(t, d.socket, "results", "--runs", "40").counted(t, "ok"); n != runs {
+	if n := d.batch(t, d.socket, "results", "--runs", fmt.Sprint(runs)).counted(t, "ok"); n != runs {
 		t.Errorf("begun again with its results, %d of %d are ok", n, runs)
 	}
-	again := d.batch(t, d.socket, "other", "--runs", "40", "--connections", "3")
+	again := d.batch(t, d.socket, "other", "--runs", fmt.Sprint(runs), "--connections", "3")
 	again.must(t, 127, "", "")
 	if n := again.counted(t, "used"); n != runs {
 		t.Errorf("begun again without its results, %d of %d ids were used", n, runs)
@@ -95,33 +95,37 @@ func TestBatch(t *testing.T) {
 }
 
 // TestBatchTellsOfEveryInput: each input ends under the one word that is true
-// of it, and a good one is not held up by the others.
+// of it, and a bad one does not keep the others from being run.
 func TestBatchTellsOfEveryInput(t *testing.T) {
 	t.Parallel()
-	inputs := newPlaces(t).dir
-	writeFiles(t, inputs, files{"a.txt": "one two", "b@2+.txt": "", "odd name.txt": "one"})
-	given := []string{"--connections", "1", inputs + "/a.txt", inputs + "/b@2+.txt", inputs + "/odd name.txt"}
-
+	d := startDaemon(t)
+	inputs := filepath.Join(d.dir, "inputs")
+	writeFiles(t, inputs, files{"a.txt": "one two", "b@2+.txt": "", "c.txt": "", "odd name.txt": ""})
 	for _, c := range []struct {
 		name     string
 		meddle   func(http.Handler) http.Handler
+		inputs   []string
 		outcomes map[string]int
+		programs float64 // so far
 	}{
-		{"cut", cutFirst, map[string]int{"unknown": 1, "ok": 1, "refused": 1}},
-		{"lost", lostFirst, map[string]int{"unknown": 1, "ok": 1, "refused": 1}},
+		{"cut", cutFirst, []string{"a.txt", "b@2+.txt", "odd name.txt"}, map[string]int{"unknown": 1, "ok": 1, "refused": 1}, 2},
+		{"lost", lostFirst, []string{"c.txt"}, map[string]int{"unknown": 1}, 3},
+		{"begun again", passing, []string{"a.txt", "c.txt"}, map[string]int{"used": 2}, 3},
 	} {
-		fresh := startDaemon(t)
-		got := fresh.batch(t, meddler(t, fresh, c.meddle), c.name, given...)
+		given := []string{"--connections", "1"}
+		for _, name := range c.inputs {
+			given = append(given, filepath.Join(inputs, name))
+		}
+		got := d.batch(t, meddler(t, d, c.meddle), "results", given...)
 		got.must(t, 127, "", "")
 		for outcome, want := range c.outcomes {
 			if n := got.counted(t, outcome); n != want {
 				t.Errorf("%s: %d inputs are %s, want %d\n%s", c.name, n, outcome, want, got.stdout)
 			}
 		}
-		if n := fresh.programsRun(t); n != 2 {
-			t.Errorf("%s: %v programs ran, want 2", c.name, n)
+		if n := d.programsRun(t); n != c.programs {
+			t.Errorf("%s: %v programs ran so far, want %v", c.name, n, c.programs)
 		}
 	}
-	d := &daemon{places: newPlaces(t)}
-	d.batch(t, d.socket, "none", given...).must(t, 125, "", "no daemon listens")
+	d.batch(t, d.dir+"/none", "none").must(t, 125, "", "no daemon listens")
 }
