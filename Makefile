@@ -10,7 +10,7 @@ endif
 TESTFLAGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench build node generate check fmt vet clean
+.PHONY: help demo test bench build node generate check lint fmt vet clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -47,6 +47,10 @@ check: ## formatting, vet for every platform, tidy modules, generated code
 	@$(MAKE) --no-print-directory vet
 	go mod tidy -diff
 	@packaging/check-generated.sh
+
+lint: ## openapi.yaml by a linter, and its types by a TypeScript compiler
+	@packaging/need.sh npm
+	@packaging/contract/check.sh
 
 fmt: ## format all Go code
 	gofmt -w .
