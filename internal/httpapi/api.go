@@ -99,7 +99,7 @@ func (a *API) noteRoute(next http.Handler) http.Handler {
 }
 
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
-	a.problem(w, r, refuse(ProblemCodeNotFound, "there is nothing at this path; GET /openapi.yaml lists what there is"))
+	a.problem(w, r, refuse(ProblemCodeNotFound, "there is nothing at %.200s; there is %s", r.URL.Path, listing(a.router)))
 }
 
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +117,7 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	a.problem(w, r, refuse(ProblemCodeMethodNotAllowed, "%s is not a method of this path; it has %s", r.Method, strings.Join(allowed, ", ")))
+	a.problem(w, r, refuse(ProblemCodeMethodNotAllowed, "%s is not a method of this path; it has %s%s", r.Method, strings.Join(allowed, ", "), adviseMethod(r.Method, allowed)))
 }
 
 // ServeHTTP implements http.Handler.
@@ -134,7 +134,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.finish(r, c)
 	defer a.rescue(r, c)
 	if peer, ok := peerOf(r.Context()); a.opts.Owner != nil && (!ok || peer.UID != *a.opts.Owner) {
-		a.problem(c.answer, r, refuse(ProblemCodeForbidden, "this daemon serves uid %d only", *a.opts.Owner))
+		a.problem(c.answer, r, refuse(ProblemCodeForbidden, "this daemon serves uid %d only%s", *a.opts.Owner, adviseStranger(peer, ok)))
 		return
 	}
 	a.router.ServeHTTP(c.answer, r)

@@ -47,6 +47,9 @@ func checkForm(r *http.Request) error {
 	if err != nil && media == "" {
 		return refuse(ProblemCodeUnsupportedMediaType, "the Content-Type %.200q cannot be read; send %s", types[0], theForms)
 	}
+	if advice := adviseMedia(media); advice != "" {
+		return refuse(ProblemCodeUnsupportedMediaType, "the body is %.200q; %s", media, advice)
+	}
 	open := formReaders()[media]
 	if open == nil {
 		return refuse(ProblemCodeUnsupportedMediaType, "the body is %.200q and must be %s", media, theForms)

@@ -20,6 +20,7 @@ func openMultipart(b *body, params map[string]string) (form, error) {
 	return packed{
 		pieces: parts{multipart.NewReader(b, boundary), b}, whole: "form", one: "part",
 		document: "request", first: "curl: -F request=@request.json before the files",
+		advise: func(p piece) string { return adviseName(p.name, p.filename) },
 	}, nil
 }
 
@@ -41,7 +42,13 @@ func (f parts) next() (piece, error) {
 		return piece{}, f.unreadable(errors.New("it ends before its last boundary"))
 	}
 	name, err := partName(p)
-	return piece{name: name, content: p}, err
+	return piece{name: name, filename: filename(p), content: p}, err
+}
+
+// filename is the part's as it stands there.
+func filename(p *multipart.Part) string {
+	_, params, _ := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
+	return params["filename"]
 }
 
 // endMark is the field of a part that formEnd makes.

@@ -9,9 +9,10 @@ import (
 // document first: the parts of multipart/form-data, the members of an archive.
 type packed struct {
 	pieces
-	whole, one string // what the form and a piece of it are called
-	document   string // name of the request document
-	first      string // how that is put first
+	whole, one string             // what the form and a piece of it are called
+	document   string             // name of the request document
+	first      string             // how that is put first
+	advise     func(piece) string // what a piece must be called that is no file here
 }
 
 // pieces are what a packed form consists of.
@@ -26,9 +27,10 @@ type pieces interface {
 
 // piece is one name with its content.
 type piece struct {
-	name    string
-	content io.Reader
-	unfit   string // why it can be no file, with the cure; empty where it can
+	name     string
+	filename string // beside the name; it means nothing, and may explain a wrong name
+	content  io.Reader
+	unfit    string // why it can be no file, with the cure; empty where it can
 }
 
 func (p packed) run(in *intake) (*node, bool, error) {
@@ -82,7 +84,7 @@ func (p packed) file(in *intake, one piece) error {
 	case one.unfit != "":
 		in.faults.add(FaultCodeUnknownField, "/"+escapePointer(one.name), one.unfit)
 	default:
-		in.faults.add(FaultCodeUnknownField, "/"+escapePointer(one.name), fmt.Sprintf("there is no such %s; files are named program/<path> or input/<path>", p.one))
+		in.faults.add(FaultCodeUnknownField, "/"+escapePointer(one.name), "there is no such "+p.one+"; "+p.advise(one))
 	}
 	return nil
 }
@@ -108,6 +110,9 @@ func (p packed) readDocument(in *intake) (*node, error) {
 		return nil, refuse(ProblemCodeTooLarge, "the %s %q exceeds %d bytes", p.one, p.document, maxRequestBytes)
 	}
 	doc, err := parseStrict(text)
+	if advice := adviseDocument(text); err != nil && advice != "" {
+		return nil, refuse(ProblemCodeMalformedRequest, "the %s %q is not JSON: %s", p.one, p.document, advice)
+	}
 	if err != nil {
 		return nil, notJSON(fmt.Sprintf("the %s %q", p.one, p.document), err)
 	}

@@ -18,6 +18,7 @@ func openTar(b *body, _ map[string]string) (form, error) {
 	return packed{
 		pieces: &archive{tar: tar.NewReader(src), src: src, body: b}, whole: "archive", one: "member",
 		document: "request.json", first: "tar -cf - request.json program input",
+		advise: func(piece) string { return treeNames },
 	}, nil
 }
 

@@ -48,6 +48,7 @@ type Builder struct {
 	directories            int    // that the good paths need
 	manyFrom, largeFrom    string // the first file beyond a bound
 	tooManyFiles, tooLarge bool
+	tally                  tally
 }
 
 // naming is how a path is spelled, and what is there.
@@ -76,6 +77,7 @@ func (b *Builder) Add(path string, r io.Reader) error {
 		return err
 	}
 	b.bytes += entry.Size
+	b.tally.add(path, entry.Size)
 	if b.bytes > MaxSnapshotBytes && !b.tooLarge {
 		b.tooLarge, b.largeFrom = true, path
 		b.doom()
@@ -199,12 +201,13 @@ func (b *Builder) allFaults() []Fault {
 	var faults []Fault
 	if b.tooManyFiles {
 		faults = append(faults, Fault{TooManyFiles, b.manyFrom, fmt.Sprintf(
-			"%d files, %.300q is the first beyond the bound of %d: leave out what the run does not read", b.files, b.manyFrom, MaxSnapshotFiles)})
+			"%d files, %.300q is the first beyond the bound of %d: leave out what the run does not read; most of them: %s",
+			b.files, b.manyFrom, MaxSnapshotFiles, b.tally.fullest())})
 	}
 	if b.tooLarge {
 		faults = append(faults, Fault{SnapshotTooLarge, b.largeFrom, fmt.Sprintf(
-			"%d bytes in %d files, %.300q is the first beyond the bound of %d bytes: leave out what the run does not read",
-			b.bytes, b.files, b.largeFrom, MaxSnapshotBytes)})
+			"%d bytes in %d files, %.300q is the first beyond the bound of %d bytes: leave out what the run does not read; the largest: %s",
+			b.bytes, b.files, b.largeFrom, MaxSnapshotBytes, b.tally.largestOf())})
 	}
 	faults = append(faults, b.faults...)
 	return faults[:min(len(faults), MaxFaults)]
