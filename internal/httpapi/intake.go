@@ -46,6 +46,13 @@ func (c *call) judge(spec exec.Spec, doc *node, mostDescriptors int64, f *faults
 	return req, nil
 }
 
+// letGo gives up the files of a run that are on disk, or never will be: the
+// memory, and what was reserved for it.
+func (c *call) letGo(req exec.Request) {
+	req.Forget()
+	c.body.release()
+}
+
 func has(doc *node, name string) bool {
 	for _, m := range doc.members {
 		if m.name == name {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -161,6 +162,17 @@ func runCauses() map[string]cause {
 	rows["describeSnapshot 422 invalid-request"] = snapshot(nil, outside, "Content-Type", outsideType)
 	rows["describeSnapshot 503 upload-memory-full"] = func(t *testing.T, seen *contract.Ledger) {
 		crowded(t, seen, request("POST", "/v1/snapshots", halfTree, "Content-Type", halfTreeType))
+	}
+	rows["describeSnapshot 503 draining"] = func(t *testing.T, seen *contract.Ledger) {
+		r := newRig(t, nil)
+		conn := unixServer(t, r)()
+		if _, err := fmt.Fprintf(conn, "POST /v1/snapshots HTTP/1.1\r\nHost: c\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", bareType, len(bare), bare[:len(bare)/2]); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "half of it is there", func() bool { return r.memory.used.Load() > 0 })
+		r.hurryUp()
+		res, body := readAnswer(t, conn)
+		fitsAndNotes(t, request("POST", "/v1/snapshots", ""), res.StatusCode, res.Header, []byte(body), seen)
 	}
 	return rows
 }

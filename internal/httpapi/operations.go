@@ -90,7 +90,7 @@ func (a operations) CreateRun(ctx context.Context, _ CreateRunRequestObject) (Cr
 	result, stages := a.opts.Executor.Run(ctx, req)
 	ticket.leave(result.Status() != exec.StatusNotStarted)
 	answer := frozen{result: result, queued: wait, stages: stages}
-	c.body.release() // the files are on disk or gone; only the output is held until the client has taken it
+	c.letGo(req) // only the output is held until the client has taken it
 	c.body.hold(answer.outputBytes())
 	return answer, nil
 }
