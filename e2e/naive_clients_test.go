@@ -43,19 +43,19 @@ func TestNaiveClients(t *testing.T) {
 	for _, row := range []struct {
 		form   string
 		flags  []string
-		holder bool // a run that waits, and has 60 MiB of files
+		holder int // size of the files of a run that waits, in MiB; 0 for no such run
 		want   string
 	}{
-		{"multipart", []string{"--workers=1", "--queue=1"}, true, "429 queue-full"},
-		{"JSON", []string{"--workers=1", "--queue=2", "--upload-memory=120MiB"}, true, "503 upload-memory-full"},
-		{"tar", []string{"--upload-memory=32MiB"}, false, "413 too-large"},
+		{"multipart", []string{"--workers=1", "--queue=1"}, 1, "429 queue-full"},
+		{"JSON", []string{"--workers=1", "--queue=2", "--upload-memory=100MiB"}, 30, "503 upload-memory-full"},
+		{"tar", []string{"--upload-memory=32MiB"}, 0, "413 too-large"},
 	} {
 		t.Run(row.want, func(t *testing.T) {
 			d := startDaemon(t, withFlags(row.flags...))
-			if row.holder {
+			if row.holder > 0 {
 				alive := d.live(t, d.waiter(t, "naive"), "naive")
 				waits := goodRun(t, d)
-				waits.input = files{"big": strings.Repeat("x", 60<<20)}
+				waits.input = files{"big": strings.Repeat("x", row.holder<<20)}
 				queued := d.launch(t, t.Context(), waits)
 				d.awaitQueue(t, 1)
 				defer func() {
