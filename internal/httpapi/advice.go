@@ -16,7 +16,7 @@ import (
 func adviseMedia(media string) string {
 	switch media {
 	case "application/x-www-form-urlencoded":
-		return "as curl sends it for -d: send multipart/form-data (curl: -F request=@request.json -F program/main.mjs=@main.mjs), or one JSON document (curl: " +
+		return "as curl sends it for -d: send multipart/form-data (curl: -F request=@request.json -F program/main.mjs=@main.mjs), application/json or application/x-tar (curl: " +
 			"-H 'Content-Type: application/json' --data-binary @request.json)"
 	case "application/gzip", "application/x-gzip", "application/zstd", "application/zip":
 		return "send an archive as it is, an uncompressed application/x-tar"
@@ -37,10 +37,13 @@ func adviseDocument(text []byte) string {
 	return ""
 }
 
+// treeNames is the rule of names.
+const treeNames = "files are named program/<path> or input/<path>"
+
 // adviseName says what a file must be called that is called name, and that had
 // filename as its file name.
 func adviseName(name, filename string) string {
-	const rule = "files are named program/<path> or input/<path>"
+	const rule = treeNames
 	meant := strings.TrimLeft(path.Clean("/"+name), "/")
 	tree, rest, _ := strings.Cut(meant, "/")
 	switch tree = strings.ToLower(tree); {

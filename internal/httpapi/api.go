@@ -26,6 +26,9 @@ type API struct {
 	runtime  *runtimeWatch
 	instance string
 	started  time.Time
+
+	hurry   context.Context // done once nobody waits for bodies any more
+	hurryUp context.CancelFunc
 }
 
 // New makes an API. It touches nothing outside itself.
@@ -38,6 +41,7 @@ func New(o Options) (*API, error) {
 		memory: &memory{limit: o.UploadMemory}, runtime: newRuntimeWatch(o.Executor.DescribeRuntime),
 		instance: uuid.NewString(), started: time.Now(),
 	}
+	a.hurry, a.hurryUp = context.WithCancel(context.Background())
 	a.queue = newQueue(o.Workers, o.Queue, a.room)
 	a.router = a.routes()
 	return a, nil
@@ -126,6 +130,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Confined-Instance", a.instance)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	defer context.AfterFunc(a.hurry, c.body.idle.hurry)()
 	defer a.finish(r, c)
 	defer a.rescue(r, c)
 	if peer, ok := peerOf(r.Context()); a.opts.Owner != nil && (!ok || peer.UID != *a.opts.Owner) {
@@ -183,11 +188,17 @@ func (a *API) finish(r *http.Request, c *call) {
 // seconds of being cancelled.
 const answerGrace = 20 * time.Second
 
+// lateBodies is how long bodies may still take to come whole after that. Then
+// what has not come is not waited for, and answered 503 draining too.
+const lateBodies = 2 * time.Second
+
 // Drain ends the taking of runs: from now on a new run and every run that waits
 // is answered 503 draining. It returns nil once every run is settled and every
 // client answered. Runs that are alive when ctx is done are cancelled. An error
-// says that some client did not take its answer within the grace.
+// says that some client did not take its answer within the grace. Uploads go on
+// for at most lateBodies more.
 func (a *API) Drain(ctx context.Context) error {
+	defer time.AfterFunc(lateBodies, a.hurryUp)
 	until, ok := ctx.Deadline()
 	if !ok {
 		until = time.Now().Add(time.Minute)

@@ -44,7 +44,7 @@ func TestGets(t *testing.T) {
 
 func TestWrongPathsAndMethods(t *testing.T) {
 	r := newRig(t, nil)
-	for _, path := range []string{"/", "/v1", "/v1/runs/", "/V1/runs", "/v1/runs/x", "/v1/nothing", "//healthz"} {
+	for _, path := range []string{"/", "/v1", "/v1/runs/", "/V1/runs", "/v1/runs/x/y", "/v1/nothing", "//healthz"} {
 		req := httptest.NewRequest(http.MethodGet, "/", nil)
 		req.URL.Path = path
 		if p := problemOf(t, r.do(t, req)); p.Code != ProblemCodeNotFound {
@@ -61,7 +61,7 @@ func TestWrongPathsAndMethods(t *testing.T) {
 		}
 	}
 	for request, allow := range map[string]string{
-		"BREW /v1/runs": "POST", "GET /v1/runs": "POST", "HEAD /v1/runs": "POST", "DELETE /v1/runs": "POST", "OPTIONS /v1/snapshots": "POST", "TRACE /healthz": "GET, HEAD",
+		"BREW /v1/runs": "GET, HEAD, POST", "DELETE /v1/runs": "GET, HEAD, POST", "GET /v1/runs/x": "DELETE", "HEAD /v1/runs/x": "DELETE", "POST /v1/runs/x": "DELETE", "OPTIONS /v1/snapshots": "POST", "TRACE /healthz": "GET, HEAD",
 		"POST /v1/runtime": "GET, HEAD", "PUT /openapi.yaml": "GET, HEAD",
 	} {
 		method, path, _ := strings.Cut(request, " ")

@@ -43,6 +43,18 @@ func (a operations) Readyz(ctx context.Context, _ ReadyzRequestObject) (ReadyzRe
 	return nil, p
 }
 
+// NotReadyCodes are all reasons why no run could start.
+func NotReadyCodes() []string {
+	var codes []string
+	for _, code := range []NotReadyCode{
+		NotReadyCodeDraining, NotReadyCodeUnsupportedHost, NotReadyCodeRuntimeUnavailable,
+		NotReadyCodeRuntimeUnproven, NotReadyCodeRootUnsound, NotReadyCodeNoFreeSlot,
+	} {
+		codes = append(codes, string(code))
+	}
+	return codes
+}
+
 // NotReady is every reason why a run that came now could not start.
 func (a *API) NotReady(ctx context.Context) []NotReady {
 	listing, root := a.opts.Pool.List()
