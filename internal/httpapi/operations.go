@@ -44,6 +44,25 @@ func (o routed) DescribeSnapshot(w http.ResponseWriter, r *http.Request) {
 // operations are the strict handlers: each makes one answer or one error.
 type operations struct{ *API }
 
+// CreateRun is one run, from its body to its answer.
+func (a operations) CreateRun(ctx context.Context, _ CreateRunRequestObject) (CreateRunResponseObject, error) {
+	c := callOf(ctx)
+	req, err := c.readRun(a.opts.Executor.MaxDescriptors())
+	if err != nil {
+		return nil, err
+	}
+	a.trace.UploadBytes(c.body.size)
+	ticket, ctx, err := a.queue.enter(ctx, summaryOf(req, c.anonymous))
+	if err != nil {
+		return nil, err
+	}
+	c.ticket = ticket
+	if c.stream {
+		return a.begin(ctx, c, req), nil
+	}
+	return a.carry(ctx, c, req, nil)
+}
+
 // DescribeSnapshot digests files.
 func (a operations) DescribeSnapshot(ctx context.Context, _ DescribeSnapshotRequestObject) (DescribeSnapshotResponseObject, error) {
 	c := callOf(ctx)

@@ -192,7 +192,8 @@ func TestCurlRetriesFullQueue(t *testing.T) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if slices.Sort(r.answered); r.launched != 2 || !slices.Equal(r.answered, []int{200, 200, 429}) {
+	slices.Sort(r.answered)
+	if r.launched != 2 || len(r.answered) < 3 || !slices.Equal(r.answered[:2], []int{200, 200}) || !slices.Equal(slices.Compact(r.answered[2:]), []int{429}) {
 		t.Errorf("%d programs were started, answered %v", r.launched, r.answered)
 	}
 }

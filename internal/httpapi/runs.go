@@ -7,25 +7,6 @@ import (
 	"confined/internal/exec"
 )
 
-// CreateRun is one run, from its body to its answer.
-func (a operations) CreateRun(ctx context.Context, _ CreateRunRequestObject) (CreateRunResponseObject, error) {
-	c := callOf(ctx)
-	req, err := c.readRun(a.opts.Executor.MaxDescriptors())
-	if err != nil {
-		return nil, err
-	}
-	a.trace.UploadBytes(c.body.size)
-	ticket, ctx, err := a.queue.enter(ctx, summaryOf(req, c.anonymous))
-	if err != nil {
-		return nil, err
-	}
-	c.ticket = ticket
-	if c.stream {
-		return a.begin(ctx, c, req), nil
-	}
-	return a.carry(ctx, c, req, nil)
-}
-
 // carry is one run from its place in the queue to its frozen result. Until it
 // returns, the call's body and ticket are its own. watch may be nil.
 func (a operations) carry(ctx context.Context, c *call, req exec.Request, watch *exec.Trace) (frozen, error) {
