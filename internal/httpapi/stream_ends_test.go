@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -341,29 +342,55 @@ func (c slowConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p[:min(len(p), 4096)])
 }
 
-// TestStreamThatCannotBeWritten: it breaks off; its run is cancelled.
-func TestStreamThatCannotBeWritten(t *testing.T) {
-	r := newRig(t, nil)
-	_, _ = r.blocking()
-	body, contentType := helloForm(nil)
-	req, err := http.NewRequest(http.MethodPost, "/v1/runs", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", contentType)
-	req.Header.Set("Accept", mediaStream)
-	defer func() {
-		if v := recover(); v != http.ErrAbortHandler {
-			t.Errorf("the handler ended with %v", v)
+// TestPanicFreesItsPlace: also where the client does not take the answer.
+func TestPanicFreesItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(o *Options) { o.Workers = 1 })
+		r.running(func(p *printer) { panic("a bug of ours") })
+		conn, stop := pipeServer(t, r)
+		defer stop()
+		openStream(t, conn, "a")
+		synctest.Wait()
+		if running, _ := r.Load(); running != 0 || r.openTickets() != 1 {
+			t.Errorf("%d run, %d are open", running, r.openTickets())
 		}
-		if running, waiting := r.Load(); running+waiting != 0 || r.openTickets() != 0 || r.memory.used.Load() != 0 {
-			t.Errorf("left: %d %d, %d open", running, waiting, r.openTickets())
-		}
-	}()
-	r.ServeHTTP(&brokenWriter{}, req)
+	})
 }
 
-type brokenWriter struct{ h http.Header }
+// TestStreamThatCannotBeWritten: it breaks off; its run is cancelled, and the
+// request is over when that has settled.
+func TestStreamThatCannotBeWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		started := make(chan struct{})
+		r.executor.run = func(ctx context.Context, req exec.Request) exec.Result {
+			close(started)
+			<-ctx.Done()
+			pass(time.Hour)
+			return observedResult(req.RunID())
+		}
+		body, contentType := helloForm(nil)
+		req := httptest.NewRequest(http.MethodPost, "/v1/runs", strings.NewReader(body))
+		req.Header.Set("Content-Type", contentType)
+		req.Header.Set("Accept", mediaStream)
+		start := time.Now()
+		defer func() {
+			if v := recover(); v != http.ErrAbortHandler || time.Since(start) != time.Hour {
+				t.Errorf("the handler ended with %v after %s", v, time.Since(start))
+			}
+			if running, waiting := r.Load(); running+waiting != 0 || r.openTickets() != 0 || r.memory.used.Load() != 0 {
+				t.Errorf("left: %d %d, %d open", running, waiting, r.openTickets())
+			}
+		}()
+		r.ServeHTTP(&brokenWriter{after: started}, req)
+	})
+}
+
+// brokenWriter can be written to no more once something has happened.
+type brokenWriter struct {
+	h     http.Header
+	after <-chan struct{}
+}
 
 func (w *brokenWriter) Header() http.Header {
 	if w.h == nil {
@@ -372,6 +399,11 @@ func (w *brokenWriter) Header() http.Header {
 	return w.h
 }
 
-func (*brokenWriter) WriteHeader(int)           {}
-func (*brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken") }
-func (*brokenWriter) FlushError() error         { return nil }
+func (*brokenWriter) WriteHeader(int) {}
+
+func (w *brokenWriter) Write([]byte) (int, error) {
+	<-w.after
+	return 0, errors.New("broken")
+}
+
+func (*brokenWriter) FlushError() error { return nil }

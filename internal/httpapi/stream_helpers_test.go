@@ -100,7 +100,7 @@ func outline(list []event) string {
 		case "stage":
 			words = append(words, string(e.Stage))
 		case "output":
-			words = append(words, e.Stream+":"+string(e.Bytes.Encoding)+":"+e.Bytes.Data)
+			words = append(words, e.Stream+":"+string(e.Bytes.Encoding)+":"+e.Bytes.Data[:min(len(e.Bytes.Data), 50)])
 		default:
 			words = append(words, e.Type)
 		}
