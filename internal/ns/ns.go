@@ -5,8 +5,8 @@
 //
 // A slot is lent to one run at a time, also among several daemons that share a root: the exclusive mkdir of slot-<n> decides. Nothing in
 // the root is ever reclaimed, renamed or deleted because of its name or age; the only entries ever deleted are those that this package
-// made, one by one, each compared with its record first. Whatever cannot be proven to be exactly that is quarantined: left as it is, with
-// a line in an append-only ledger that says why.
+// made, and those that a person was shown and then released, one by one, each compared with its record first. Whatever cannot be proven
+// to be exactly that is quarantined: left as it is, with a line in an append-only ledger that says why.
 //
 // # How
 //
