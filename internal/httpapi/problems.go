@@ -46,9 +46,18 @@ const untilCured = time.Minute
 // know is internal: whether a process existed is then unknown.
 func classify(err error) *refusal {
 	var r *refusal
+	var missing *RequiredHeaderError // only a release requires a header: If-Match
+	var repeated *TooManyValuesForParamError
+	var malformed *InvalidParamFormatError
 	switch {
 	case errors.As(err, &r):
 		return r
+	case errors.As(err, &missing):
+		return refuse(ProblemCodePreconditionRequired, "%s is missing: quote the ETag that a GET of the same path answers", missing.ParamName)
+	case errors.As(err, &repeated):
+		return refuse(ProblemCodeMalformedRequest, "%s is given %d times, expected once", repeated.ParamName, repeated.Count)
+	case errors.As(err, &malformed):
+		return refuse(ProblemCodeMalformedRequest, "%s cannot be read: %v", malformed.ParamName, malformed.Err)
 	case errors.Is(err, http.ErrNotMultipart):
 		return refuse(ProblemCodeUnsupportedMediaType, "the body must be multipart/form-data")
 	case errors.Is(err, http.ErrMissingBoundary):
