@@ -21,7 +21,7 @@ demo: ## build, fetch Node, run examples/hello on a daemon of its own, judge the
 	@packaging/demo.sh
 
 test: ## every test, with the race detector
-	@packaging/need.sh host go cc npm curl jq
+	@packaging/need.sh host go cc npm curl jq python3
 	@$(MAKE) --no-print-directory node
 	dir="$$(packaging/fit-dir.sh test)" && TMPDIR="$$dir" go test -race -shuffle=on $(TESTFLAGS) ./...
 
@@ -39,7 +39,7 @@ node: ## the pinned Node, into .node
 
 generate: ## the HTTP code from openapi.yaml
 	@packaging/need.sh go
-	go generate ./internal/httpapi
+	go generate ./internal/httpapi ./client/api
 
 check: ## formatting, vet for every platform, tidy modules, generated code
 	@packaging/need.sh go

@@ -39,7 +39,10 @@ type world struct {
 
 var shared world
 
-func TestMain(m *testing.M) { os.Exit(testAll(m)) }
+func TestMain(m *testing.M) {
+	surround()
+	os.Exit(testAll(m))
+}
 
 // testAll builds the daemon once and removes it afterwards. GOFLAGS=-race makes
 // it one that ends with 66, and so fails its test, where it sees a data race.

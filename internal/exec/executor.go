@@ -26,6 +26,7 @@ type Executor struct {
 	node     string
 	launcher *os.File // this binary, held open: what is hashed is what is executed
 	versions versions
+	seen     acquaintances
 	trace    *Trace
 }
 
@@ -171,8 +172,7 @@ func (r *run) pin(ctx context.Context) (Description, *refusal) {
 		return Description{}, refuse(ReasonUnsupportedHost, "%v", err)
 	}
 	if want := confine.Profile(); r.spec.Profile != want.Digest {
-		return Description{}, refuse(ReasonProfileMismatch,
-			"the request pins profile %s; this daemon's profile %s is %s: read the pins again if another version of confined is what you expect", r.spec.Profile, want.Name, want.Digest)
+		return Description{}, refuse(ReasonProfileMismatch, "%s", profileMismatch(r.spec.Profile, want, got.Runtime.Digest))
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -180,9 +180,7 @@ func (r *run) pin(ctx context.Context) (Description, *refusal) {
 	case err != nil:
 		return Description{}, refuse(ReasonRuntimeMismatch, "the runtime cannot be verified: %v", err)
 	case got.Runtime.Digest != r.spec.Runtime:
-		return Description{}, refuse(ReasonRuntimeMismatch,
-			"the request pins runtime %s; the runtime here is %s (Node %s, %s): read the pins again if that is what you expect",
-			r.spec.Runtime, got.Runtime.Digest, got.Runtime.NodeVersion, got.Runtime.OSBuild())
+		return Description{}, refuse(ReasonRuntimeMismatch, "%s", r.seen.runtimeMismatch(r.spec.Runtime, got.Runtime, confine.Profile().Digest))
 	}
 	return got, nil
 }
@@ -201,19 +199,28 @@ func (r *run) claim() (*ns.Slot, *refusal) {
 	}
 	r.trace.Counted(CountedInfo{RunID: r.spec.RunID, Root: r.pool.Path(), Retained: retained})
 	if retained >= r.pool.MaxRetained() {
-		return nil, refuse(ReasonRetainedLimit,
-			"the root holds %d entries and at most %d are allowed; leftovers are never reclaimed automatically: look at %s and remove what is no longer needed",
-			retained, r.pool.MaxRetained(), r.pool.Path())
+		return nil, refuse(ReasonRetainedLimit, "the root %s holds %d entries and at most %d are allowed (--max-retained): %s",
+			r.pool.Path(), retained, r.pool.MaxRetained(), r.inRoot())
 	}
 	slot, err := root.Claim()
 	switch {
 	case errors.Is(err, ns.ErrNoSlot):
-		return nil, refuse(ReasonRetainedLimit, "every slot is taken; leftovers are never reclaimed automatically")
+		return nil, refuse(ReasonRetainedLimit, "every slot is taken: %s", r.inRoot())
 	case err != nil:
 		return nil, refuse(ReasonSetupFailed, "a slot cannot be claimed: %v", err)
 	}
 	r.slot = slot
 	return slot, nil
+}
+
+// inRoot says what takes up the root, as it is now.
+func (r *run) inRoot() string {
+	listing, err := r.pool.List()
+	if err != nil {
+		return err.Error()
+	}
+	said, cure := listing.Contents()
+	return said + "; " + cure
 }
 
 // materialise writes both snapshots, the home and the canary into the slot.

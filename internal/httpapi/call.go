@@ -11,15 +11,15 @@ import (
 
 // call is one request on its way. Only the request's own goroutine touches it.
 type call struct {
-	id       string // X-Request-Id
-	route    string // pattern, empty where none matched
-	runID    string // once known
-	code     ProblemCode
-	start    time.Time
-	body     *body
-	boundary string // of a multipart body
-	answer   *answer
-	ticket   *ticket // of a run that entered the queue
+	id     string // X-Request-Id
+	route  string // pattern, empty where none matched
+	runID  string // once known
+	code   ProblemCode
+	start  time.Time
+	body   *body
+	form   form // of a body that must have one
+	answer *answer
+	ticket *ticket // of a run that entered the queue
 }
 
 type callKey struct{}

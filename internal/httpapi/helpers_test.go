@@ -44,6 +44,14 @@ type stubPool struct {
 	mu      sync.Mutex
 	listing ns.Listing
 	err     error
+	show    func(name string) (ns.SlotContents, error)
+	release func(name, tag string) (ns.Disposition, error)
+}
+
+func (p *stubPool) Show(_ context.Context, name string) (ns.SlotContents, error) { return p.show(name) }
+
+func (p *stubPool) Release(_ context.Context, name, tag string) (ns.Disposition, error) {
+	return p.release(name, tag)
 }
 
 func (p *stubPool) List() (ns.Listing, error) {

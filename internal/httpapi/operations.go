@@ -31,7 +31,6 @@ func (o routed) CreateRun(w http.ResponseWriter, r *http.Request) {
 		o.api.problem(w, r, err)
 		return
 	}
-	callOf(r.Context()).body.end = formEnd(r)
 	o.ServerInterface.CreateRun(w, r)
 }
 
@@ -41,7 +40,6 @@ func (o routed) DescribeSnapshot(w http.ResponseWriter, r *http.Request) {
 		o.api.problem(w, r, err)
 		return
 	}
-	callOf(r.Context()).body.end = formEnd(r)
 	o.ServerInterface.DescribeSnapshot(w, r)
 }
 

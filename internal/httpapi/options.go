@@ -24,6 +24,8 @@ type Pool interface {
 	List() (ns.Listing, error)
 	Others() (int, error)
 	MaxRetained() int
+	Show(ctx context.Context, name string) (ns.SlotContents, error)
+	Release(ctx context.Context, name, tag string) (ns.Disposition, error)
 }
 
 // Options are what an API works with. Nothing in it changes afterwards.

@@ -47,9 +47,18 @@ const untilCured = time.Minute
 // know is internal: whether a process existed is then unknown.
 func classify(err error) *refusal {
 	var r *refusal
+	var missing *RequiredHeaderError // only a release requires a header: If-Match
+	var repeated *TooManyValuesForParamError
+	var malformed *InvalidParamFormatError
 	switch {
 	case errors.As(err, &r):
 		return r
+	case errors.As(err, &missing):
+		return refuse(ProblemCodePreconditionRequired, "%s is missing: quote the ETag that a GET of the same path answers", missing.ParamName)
+	case errors.As(err, &repeated):
+		return refuse(ProblemCodeMalformedRequest, "%s is given %d times, expected once", repeated.ParamName, repeated.Count)
+	case errors.As(err, &malformed):
+		return refuse(ProblemCodeMalformedRequest, "%s cannot be read: %v", malformed.ParamName, malformed.Err)
 	case errors.Is(err, http.ErrNotMultipart):
 		return refuse(ProblemCodeUnsupportedMediaType, "the body must be multipart/form-data")
 	case errors.Is(err, http.ErrMissingBoundary):
@@ -144,6 +153,7 @@ func (a *API) problem(w http.ResponseWriter, r *http.Request, err error) {
 	if p.code == ProblemCodeInternal {
 		a.log.ErrorContext(r.Context(), "internal error", "requestId", c.id, "runId", c.runID, "error", err)
 	}
+	c.body.release() // what was read is worth nothing now, and draining takes time
 	c.body.drain()
 	out := Problem{
 		Type: "urn:confined:problem:" + string(p.code), Title: title, Status: status, Detail: printable(p.detail, maxDetailBytes),

@@ -77,8 +77,9 @@ func (a *API) notReady(ctx context.Context, listing ns.Listing, root error) []No
 	if root != nil {
 		add(NotReadyCodeRootUnsound, root.Error())
 	} else if others := othersIn(listing); others >= listing.MaxRetained {
-		add(NotReadyCodeNoFreeSlot, "the root holds "+strconv.Itoa(others)+" entries that no run of this daemon will remove, and at most "+
-			strconv.Itoa(listing.MaxRetained)+" are allowed; GET /v1/slots says what they are: look at them in "+listing.Root+" and remove what is no longer needed")
+		said, cure := listing.Contents()
+		add(NotReadyCodeNoFreeSlot, "the root "+listing.Root+" holds "+strconv.Itoa(others)+" entries that no run of this daemon will remove, and at most "+
+			strconv.Itoa(listing.MaxRetained)+" are allowed (--max-retained): "+said+"; "+cure)
 	}
 	return reasons
 }
