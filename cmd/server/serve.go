@@ -28,6 +28,7 @@ func serve(args []string, in surroundings) error {
 	if err := c.findNode(); err != nil {
 		return err
 	}
+	limitMemory(c.uploadMemory)
 	signal.Ignore(syscall.SIGPIPE) // a reader of the log that goes away must not end the runs
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
