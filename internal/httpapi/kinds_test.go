@@ -84,7 +84,7 @@ func everywhereCauses(t *testing.T) map[string]cause {
 			rows[operation.OperationID+" 500 internal"] = func(t *testing.T, seen *contract.Ledger) {
 				w := &breaking{ResponseRecorder: httptest.NewRecorder()}
 				req := request(method, path, "")
-				newRig(t, nil).ServeHTTP(w, req)
+				newRig(t, func(o *Options) { o.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }) }).ServeHTTP(w, req)
 				fitsAndNotes(t, req, w.Code, w.Header(), w.Body.Bytes(), seen)
 			}
 		}
@@ -125,6 +125,7 @@ func runCauses() map[string]cause {
 		return asking(change, "POST", "/v1/runs", body, header...)
 	}
 	rows["createRun 200 application/json"] = run(nil, form, "Content-Type", formType)
+	rows["createRun 200 application/x-ndjson"] = run(nil, form, "Content-Type", formType, "Accept", "application/x-ndjson")
 	rows["createRun 400 malformed-request"] = run(nil, form[:len(form)/2], "Content-Type", formType)
 	rows["createRun 406 not-acceptable"] = run(nil, form, "Content-Type", formType, "Accept", "text/html")
 	rows["createRun 413 too-large"] = run(little, largeForm, "Content-Type", largeType)
@@ -210,6 +211,9 @@ func crowded(t *testing.T, seen *contract.Ledger, req *http.Request) {
 // otherCauses are those of what is only asked.
 func otherCauses() map[string]cause {
 	rows := map[string]cause{
+		"cancelRun 202": func(t *testing.T, seen *contract.Ledger) {
+			busy(t, nil, seen, request("DELETE", "/v1/runs/alive", ""))
+		},
 		"cancelRun 404 run-unknown": asking(nil, "DELETE", "/v1/runs/nobody", ""),
 		"metrics 200 application/openmetrics-text": asking(func(o *Options) {
 			o.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { // which chooses by Accept: see package metrics
