@@ -94,6 +94,7 @@ func TestDaemon(t *testing.T) {
 	t.Parallel()
 	binary := buildDaemon(t)
 	t.Run("answers", func(t *testing.T) { t.Parallel(); testAnswers(t, binary) })
+	t.Run("live", func(t *testing.T) { t.Parallel(); testLive(t, binary) })
 	t.Run("is gone", func(t *testing.T) { t.Parallel(); testGone(t, binary) })
 }
 
