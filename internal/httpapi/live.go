@@ -4,7 +4,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/oapi-codegen/nullable"
 
@@ -54,7 +53,7 @@ func (q *queue) live() []LiveRun {
 // view is the ticket as the contract shows it. Preconditions: the queue is locked.
 func (t *ticket) view() LiveRun {
 	run := LiveRun{
-		RunID: t.id, Stage: t.stage, ReceivedAt: *timeOf(t.entered), StartedAt: nullable.NewNullNullable[time.Time](),
+		RunID: t.id, Stage: t.stage, ReceivedAt: *timeOf(t.entered), StartedAt: nullable.NewNullNullable[Time](),
 		Slot: nullable.NewNullNullable[string](), TimeoutMs: t.timeoutMs, Program: t.program, Entry: t.entry,
 	}
 	if !t.started.IsZero() {
