@@ -18,11 +18,13 @@ type sender struct {
 }
 
 // halfSent starts a good run and sends about half of its body.
-func (d *daemon) halfSent(t *testing.T) *sender {
+func (d *daemon) halfSent(t *testing.T) *sender { return d.halfSentTo(t, "/v1/runs") }
+
+func (d *daemon) halfSentTo(t *testing.T, path string) *sender {
 	t.Helper()
 	contentType, body := form(t, goodRun(t, d).parts(t))
 	conn := d.dial(t)
-	head := "POST /v1/runs HTTP/1.1\r\nHost: confined\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\nContent-Type: " + contentType + "\r\n\r\n"
+	head := "POST " + path + " HTTP/1.1\r\nHost: confined\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\nContent-Type: " + contentType + "\r\n\r\n"
 	half := len(body) / 2
 	if _, err := io.WriteString(conn, head+string(body[:half])); err != nil {
 		t.Fatal(err)
@@ -36,6 +38,12 @@ func (s *sender) finish(t *testing.T) int {
 	if _, err := io.WriteString(s, s.rest); err != nil {
 		t.Fatal(err)
 	}
+	return s.status(t)
+}
+
+// status is that of the answer.
+func (s *sender) status(t *testing.T) int {
+	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(s), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +53,8 @@ func (s *sender) finish(t *testing.T) int {
 }
 
 // TestDrainWhileSending: who is still sending when the daemon is told to end is
-// answered when the body is whole; who never gets there does not hold it up.
+// answered when the body is whole; who never gets there does not hold it up, and
+// is answered too.
 func TestDrainWhileSending(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, withFlags("--workers=1"))
@@ -53,7 +62,7 @@ func TestDrainWhileSending(t *testing.T) {
 		t.Errorf("a body in two pieces: %d", got)
 	}
 	alive := d.live(t, d.waiter(t, "drain-sending"), "drain-sending")
-	finishes, never := d.halfSent(t), d.halfSent(t)
+	finishes, never, snapshot := d.halfSent(t), d.halfSent(t), d.halfSentTo(t, "/v1/snapshots")
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +72,10 @@ func TestDrainWhileSending(t *testing.T) {
 	}
 	alive.release(t)
 	d.mustEnd(t, 0)
-	if _, err := never.Read(make([]byte, 1)); err == nil {
-		t.Log("the one that never finished was answered, which is as good")
+	for what, s := range map[string]*sender{"a run": never, "a snapshot": snapshot} {
+		if got := s.status(t); got != 503 {
+			t.Errorf("%s that never came whole: %d, want 503", what, got)
+		}
 	}
 }
 
@@ -74,9 +85,11 @@ func TestDrainWhileSending(t *testing.T) {
 func TestUploadMemory(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, withFlags("--workers=1", "--upload-memory=4MiB"))
-	holder := d.waiter(t, "upload-memory")
+	alive := d.live(t, d.waiter(t, "upload-memory"), "upload-memory")
+	holder := goodRun(t, d)
 	holder.input = files{"big": strings.Repeat("x", 3<<20)}
-	alive := d.live(t, holder, "upload-memory")
+	queued := d.launch(t, t.Context(), holder)
+	d.awaitQueue(t, 1)
 	r := goodRun(t, d)
 	r.input = files{"big": strings.Repeat("y", 2<<20)}
 	if p := d.post(t, r).problem(t); p.Status != 503 || p.Code != "upload-memory-full" {
@@ -88,6 +101,7 @@ func TestUploadMemory(t *testing.T) {
 	}
 	d.mustBeReady(t, nil)
 	alive.release(t)
+	d.mustBeRight(t, holder, queued.answer(t, d).result(t))
 	r.input = files{"big": strings.Repeat("y", 2<<20)}
 	got, _, _ := d.postRun(t, r)
 	d.mustBeRight(t, r, got)

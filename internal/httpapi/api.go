@@ -195,8 +195,9 @@ func (a *API) finish(r *http.Request, c *call) {
 // seconds of being cancelled.
 const answerGrace = 20 * time.Second
 
-// lateBodies is how long bodies may still take to come whole after that. Then
-// what has not come is not waited for, and answered 503 draining too.
+// lateBodies is how long bodies may still take to come whole after a drain. Then
+// what has not come is not waited for, and answered 503 draining too. Whoever
+// serves must give answers longer than this before it cuts connections.
 const lateBodies = 2 * time.Second
 
 // Drain ends the taking of runs: from now on a new run and every run that waits
