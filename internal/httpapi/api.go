@@ -151,14 +151,14 @@ func (a *API) rescue(r *http.Request, c *call) {
 	}
 	err := a.panicked(r.Context(), c, v)
 	if c.answer.status != 0 {
-		c.lose()
 		panic(http.ErrAbortHandler)
 	}
 	a.problem(c.answer, r, err)
 }
 
-// panicked logs a panic, from where it is recovered, and is the error of it.
+// panicked notes a panic, from where it is recovered, and is the error of it.
 func (a *API) panicked(ctx context.Context, c *call, v any) error {
+	c.lose()
 	a.log.ErrorContext(ctx, "panic", "requestId", c.id, "runId", c.runID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 	return fmt.Errorf("panic: %v", v)
 }
