@@ -130,18 +130,29 @@ func seconds(d time.Duration) int {
 // problem answers err. It is the only way by which a request is refused.
 func (a *API) problem(w http.ResponseWriter, r *http.Request, err error) {
 	c := callOf(r.Context())
-	p := classify(err)
-	status, title := statusOf(p.code)
 	if c.answer.status != 0 {
 		// Part of an answer is out: the connection breaks, which says "unknown".
 		a.log.InfoContext(r.Context(), "the answer was not taken", "requestId", c.id, "runId", c.runID, "error", err)
-		return
+		panic(http.ErrAbortHandler)
 	}
+	p := a.describe(c, err)
+	c.body.drain()
+	if p.RetryAfterMs != nil {
+		w.Header().Set("Retry-After", strconv.Itoa(*p.RetryAfterMs/1000))
+	}
+	writeJSON(w, p.Status, "application/problem+json", p)
+}
+
+// describe makes the problem that tells err to the client of c, who is about to
+// get it.
+func (a *API) describe(c *call, err error) Problem {
+	p := classify(err)
+	status, title := statusOf(p.code)
 	c.code = p.code
 	if p.code == ProblemCodeInternal {
-		a.log.ErrorContext(r.Context(), "internal error", "requestId", c.id, "runId", c.runID, "error", err)
+		a.log.Error("internal error", "requestId", c.id, "runId", c.runID, "error", err)
+		c.lose()
 	}
-	c.body.drain()
 	out := Problem{
 		Type: "urn:confined:problem:" + string(p.code), Title: title, Status: status, Detail: printable(p.detail, maxDetailBytes),
 		Instance: "urn:confined:request:" + c.id, Code: p.code, Errors: p.faults,
@@ -150,13 +161,11 @@ func (a *API) problem(w http.ResponseWriter, r *http.Request, err error) {
 		out.RunID = &c.runID
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		wait := seconds(a.retryAfter(p))
-		ms := wait * 1000
+		ms := seconds(a.retryAfter(p)) * 1000
 		out.RetryAfterMs = &ms
-		w.Header().Set("Retry-After", strconv.Itoa(wait))
 	}
 	a.trace.Refused(string(p.code))
-	writeJSON(w, status, "application/problem+json", out)
+	return out
 }
 
 // retryAfter is what the refusal says, else an estimate from the queue.
@@ -167,16 +176,20 @@ func (a *API) retryAfter(p *refusal) time.Duration {
 	return a.queue.estimate()
 }
 
-// writeJSON writes v, which always encodes, without HTML escaping and without a
+// encodeJSON is v, which always encodes, without HTML escaping and without a
 // newline at the end.
-func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
+func encodeJSON(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		panic(fmt.Sprintf("httpapi: bug: %T does not encode: %v", v, err))
 	}
-	text := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}
+
+func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
+	text := encodeJSON(v)
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
