@@ -76,6 +76,56 @@ func slipsOfCurl() []slip {
 	}
 }
 
+// slipsOfOtherForms: the same with one JSON document, and with an archive.
+func slipsOfOtherForms() []slip {
+	const asTar, asJSON = "$RUN -H 'Content-Type: application/x-tar' --data-binary @-", "$RUN -H 'Content-Type: application/json' --data-binary"
+	const goodTar = "tar -cf - request.json program input | " + asTar
+	return []slip{
+		{
+			name: "tar: request.json is not first", typed: "tar -cf - program input request.json | " + asTar, code: "malformed-request",
+			says: []string{`and must be "request.json"; put that one first (tar -cf - request.json program input)`}, cure: goodTar,
+		},
+		{
+			name: "tar: a folder around it", files: files{"app/request.json": "{}"}, typed: "tar -cf - app/request.json program | " + asTar, code: "malformed-request",
+			says: []string{`the first member is "app/request.json" and must be "request.json"`, "It is in a folder: tar -C app … leaves that out"},
+			cure: "mkdir app && cp -R program input app && cp good.json app/request.json && tar -C app -cf - request.json program input | " + asTar,
+		},
+		{
+			name: "tar: compressed", typed: "tar -czf - request.json program input | " + asTar, code: "unsupported-media-type",
+			says: []string{"the archive is compressed (gzip); send it plain, as tar -cf - makes it"}, cure: goodTar,
+		},
+		{
+			name: "tar: -d", typed: "tar -cf - request.json program input | $RUN -H 'Content-Type: application/x-tar' -d @-", code: "malformed-request",
+			says: []string{"curl's -d leaves out line ends: send an archive with --data-binary"}, cure: goodTar,
+		},
+		{
+			name: "tar: what a Mac adds", files: files{"program/._main.mjs": "x"}, typed: "tar -cf - request.json program input | " + asTar, code: "invalid-request",
+			fault: "wrong-type /program/files/._main.mjs", says: []string{"a file of macOS's own, not yours: make the archive with COPYFILE_DISABLE=1 tar …"}, cure: goodTar,
+		},
+		{
+			name: "JSON: no files in it", typed: asJSON + " @request.json", code: "invalid-request", fault: "missing-field /program/files",
+			says: []string{`each file is {"path": "main.mjs", "content": {"encoding": "utf-8", "data": "…"}}, no files are []`, "files of their own go with a form (curl: -F) or an archive"},
+		},
+		{
+			name: "JSON: files by name", typed: `jq '.program.files = {"main.mjs": "x"} | .input.files = []' request.json | ` + asJSON + " @-", code: "invalid-request", fault: "wrong-type /program/files",
+			says: []string{`each file is {"path": "main.mjs", "content": {"encoding": "utf-8", "data": "…"}}`}, cure: inlineGood + asJSON + " @-",
+		},
+		{
+			name: "JSON: content as a string", typed: `jq '.program.files = [{path: "main.mjs", content: "x"}] | .input.files = []' request.json | ` + asJSON + " @-", code: "invalid-request", fault: "wrong-type /program/files/0/content",
+			says: []string{`this is a string and must be an object, as in {"encoding": "utf-8", "data": "…"}`}, cure: inlineGood + asJSON + " @-",
+		},
+		{
+			name: "JSON: no @", typed: asJSON + " request.json", code: "malformed-request",
+			says: []string{"curl sends a file only where an @ stands before its name (--data-binary @request.json)"},
+		},
+	}
+}
+
+// inlineGood pipes good.json, with the files in it, into what follows.
+const inlineGood = `jq --rawfile main program/main.mjs --rawfile greet program/lib/greet.mjs --rawfile names input/names.txt '
+	def file(path; text): {path: path, content: {encoding: "utf-8", data: text}};
+	.program.files = [file("main.mjs"; $main), file("lib/greet.mjs"; $greet)] | .input.files = [file("names.txt"; $names)]' good.json | `
+
 // slipsOfPins: what request.json says of files and pins.
 func slipsOfPins() []slip {
 	const all = "$RUN -F request=@request.json $FILES"

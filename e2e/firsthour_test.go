@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	osexec "os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -86,6 +87,7 @@ func (s shop) types(t *testing.T, line string) []byte {
 	if err := cmd.Run(); err != nil || stderr.Len() > 0 {
 		t.Fatalf("%s\n%v %s", line, err, stderr.String())
 	}
+	mustBeBody(t, stdout.Bytes())
 	return stdout.Bytes()
 }
 
@@ -132,7 +134,7 @@ func TestFirstRequests(t *testing.T) {
 	d.pins(t)
 	cures := map[string]bool{"$RUN -F request=@good.json $FILES": true} // the same for most rows, so typed once
 	t.Run("slips", func(t *testing.T) {
-		for _, row := range append(slipsOfCurl(), slipsOfPins()...) {
+		for _, row := range slices.Concat(slipsOfCurl(), slipsOfOtherForms(), slipsOfPins()) {
 			if row.cure != "" {
 				cures[row.cure] = true
 			}

@@ -42,6 +42,9 @@ func sites(ref *openapi3.SchemaRef, doc map[string]any) []site {
 		switch value := s.value.(type) {
 		case map[string]any:
 			for name, field := range s.ref.Value.Properties {
+				if value[name] == nil {
+					panic("the good request has no " + s.pointer + "/" + name + ", which the contract has")
+				}
 				walk(site{pointer: s.pointer + "/" + name, value: value[name], ref: field, object: value, must: slices.Contains(s.ref.Value.Required, name)})
 			}
 		case []any:

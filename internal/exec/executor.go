@@ -60,16 +60,17 @@ func (e *Executor) Close() error { return e.launcher.Close() }
 
 // Run carries out one request and returns what came of it and where the time
 // went. Cancelling ctx asks for the run to end, at any stage; only the result
-// says what came of that. Run is safe for concurrent use. It returns when the
-// run is settled.
-func (e *Executor) Run(ctx context.Context, req Request) (Result, []StageTime) {
+// says what came of that. trace, which may be nil, observes this run beside the
+// executor's own. Run is safe for concurrent use. It returns when the run is
+// settled.
+func (e *Executor) Run(ctx context.Context, req Request, trace *Trace) (Result, []StageTime) {
 	if req.spec.RunID == "" || req.spec.Program.Digest() == "" || req.spec.Input.Digest() == "" {
 		panic("exec: bug: a Request that NewRequest did not make, or of a snapshot that no builder made")
 	}
-	r := &run{Executor: e, spec: req.spec, clock: startStopwatch()}
+	r := &run{Executor: e, spec: req.spec, trace: Join(e.trace, trace), clock: startStopwatch()}
 	defer r.abandon()
 	result := r.line(ctx)
-	e.trace.Settled(SettledInfo{RunID: req.spec.RunID, Result: result, Stages: r.clock.stages})
+	r.trace.Settled(SettledInfo{RunID: req.spec.RunID, Result: result, Stages: r.clock.stages})
 	return result, r.clock.stages
 }
 
@@ -78,6 +79,7 @@ func (e *Executor) Run(ctx context.Context, req Request) (Result, []StageTime) {
 type run struct {
 	*Executor
 	spec    Spec
+	trace   *Trace // the executor's and this run's own
 	clock   *stopwatch
 	slot    *ns.Slot         // claimed and not yet disposed of
 	process *confine.Process // started and not yet collected
@@ -288,8 +290,13 @@ func (r *run) job(pinned Description, slot *ns.Slot, v *ns.Verified) confine.Job
 
 // collect waits until the process settled.
 func (r *run) collect(ctx context.Context, slot *ns.Slot, s started) collected {
-	seen := collect(ctx, s.process, r.spec.Bounds, r.clock, func() {
-		r.trace.Admitted(AdmittedInfo{RunID: r.spec.RunID, Namespace: slot.Path(), PID: s.process.PID})
+	seen := collect(ctx, s.process, r.spec.Bounds, r.clock, collectHooks{
+		admitted: func() {
+			r.trace.Admitted(AdmittedInfo{RunID: r.spec.RunID, Namespace: slot.Path(), PID: s.process.PID})
+		},
+		printed: func(stream Stream, kept []byte, at int) {
+			r.trace.Output(OutputInfo{RunID: r.spec.RunID, Stream: stream, Kept: kept, At: at})
+		},
 	})
 	r.process = nil
 	r.trace.Collected(CollectedInfo{RunID: r.spec.RunID, Namespace: slot.Path()})

@@ -77,7 +77,7 @@ func (v *versions) ask(ctx context.Context, c pins.Closure) (string, error) {
 		return "", &HostError{Problem: fmt.Sprintf("the launch stage cannot be started: %v", err), Cure: confine.RefusalCure()}
 	}
 	clock.spawned()
-	got := collect(ctx, process, versionRun, clock, func() {})
+	got := collect(ctx, process, versionRun, clock, collectHooks{admitted: func() {}, printed: func(Stream, []byte, int) {}})
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}

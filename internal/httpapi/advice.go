@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"path"
@@ -33,6 +34,29 @@ func adviseDocument(text []byte) string {
 		return "it is empty: where a pipe fills it (curl: -F 'request=<-'), see what the command before the pipe said"
 	case len(said) <= pins.MaxPathLength && strings.HasSuffix(said, ".json") && !strings.ContainsAny(said, "{\n"):
 		return fmt.Sprintf("it holds the name of a file, %s: put an @ before it to send the file (curl: -F request=@%s)", said, said)
+	}
+	return ""
+}
+
+// adviseInline says how the files of a JSON request are written, where a field
+// of them is wrong; empty for any other field.
+func adviseInline(pointer string) string {
+	const content = `{"encoding": "utf-8", "data": "…"}`
+	switch {
+	case strings.HasSuffix(pointer, "/files"):
+		return `: each file is {"path": "main.mjs", "content": ` + content + "}, no files are [], and files of their own go with a form (curl: -F) or an archive"
+	case strings.HasSuffix(pointer, "/content"):
+		return ", as in " + content
+	}
+	return ""
+}
+
+// adviseStart says what the client most likely did whose JSON document is none
+// from its first byte on.
+func adviseStart(err error) string {
+	var syntax *syntaxError
+	if errors.As(err, &syntax) && syntax.line == 1 && syntax.byte == 1 {
+		return "; curl sends a file only where an @ stands before its name (--data-binary @request.json)"
 	}
 	return ""
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -147,13 +146,21 @@ func (a *API) rescue(r *http.Request, c *call) {
 	if v == nil {
 		return
 	}
-	if err, ok := v.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
-		a.log.ErrorContext(r.Context(), "panic", "requestId", c.id, "runId", c.runID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	if v == http.ErrAbortHandler {
+		panic(v)
 	}
+	err := a.panicked(r.Context(), c, v)
 	if c.answer.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	a.problem(c.answer, r, fmt.Errorf("panic: %v", v))
+	a.problem(c.answer, r, err)
+}
+
+// panicked notes a panic, from where it is recovered, and is the error of it.
+func (a *API) panicked(ctx context.Context, c *call, v any) error {
+	c.lose()
+	a.log.ErrorContext(ctx, "panic", "requestId", c.id, "runId", c.runID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	return fmt.Errorf("panic: %v", v)
 }
 
 // finish gives back what the request held and writes its line of the log.

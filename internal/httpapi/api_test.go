@@ -122,19 +122,6 @@ func TestRunIDs(t *testing.T) {
 	}
 }
 
-func TestAccept(t *testing.T) {
-	body, contentType := helloForm(nil)
-	for accept, ok := range map[string]bool{
-		"": true, "*/*": true, "application/json": true, "application/*;q=0.1": true, "text/html, Application/JSON; q=0.2": true,
-		"application/x-ndjson": false, "text/html": false, "application/json;q=0": false, "application/problem+json": false, "nonsense": false,
-	} {
-		w := newRig(t, nil).post(t, "/v1/runs", body, contentType, "Accept", accept)
-		if ok != (w.Code == 200) || !ok && problemOf(t, w).Code != ProblemCodeNotAcceptable {
-			t.Errorf("Accept %q: %d %s", accept, w.Code, w.Body)
-		}
-	}
-}
-
 func TestContentEncodingIsRefused(t *testing.T) {
 	body, contentType := helloForm(nil)
 	w := newRig(t, nil).post(t, "/v1/runs", body, contentType, "Content-Encoding", "gzip")

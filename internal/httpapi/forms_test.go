@@ -194,7 +194,7 @@ func TestFormsAreJudgedAlike(t *testing.T) {
 				t.Errorf("%q is not in %s", c.want, want)
 			}
 			for form, s := range sent {
-				r.queue.ids = runIDs{} // the same id is to run again
+				r.queue.ids = atMostOnce{} // the same id is to run again
 				if got := outcome(t, r, s); got != want {
 					t.Errorf("%s: got\n%.2000s\nwant\n%.2000s", form, got, want)
 				}

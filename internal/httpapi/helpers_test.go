@@ -26,11 +26,34 @@ import (
 // where HTTP itself is tested.
 type stubExecutor struct {
 	run      func(context.Context, exec.Request) exec.Result
+	traced   func(context.Context, exec.Request, *exec.Trace) exec.Result // in the place of run
 	describe func(context.Context) (exec.Description, error)
 }
 
-func (s *stubExecutor) Run(ctx context.Context, req exec.Request) (exec.Result, []exec.StageTime) {
-	return s.run(ctx, req), []exec.StageTime{{Stage: exec.StagePins, Duration: 1500}}
+func (s *stubExecutor) Run(ctx context.Context, req exec.Request, trace *exec.Trace) (exec.Result, []exec.StageTime) {
+	times := []exec.StageTime{{Stage: exec.StagePins, Duration: 1500}}
+	if s.traced != nil {
+		return s.traced(ctx, req, trace), times
+	}
+	result := s.run(ctx, req)
+	printAll(result, trace)
+	return result, times
+}
+
+// printAll tells of the output that a result holds, as an executor did before.
+func printAll(r exec.Result, trace *exec.Trace) {
+	var p exec.ProcessFacts
+	switch r := r.(type) {
+	case exec.Observed:
+		p = r.Process
+	case exec.Unresolved:
+		p = r.Process
+	}
+	for s, kept := range [][]byte{p.Stdout, p.Stderr} {
+		if len(kept) > 0 {
+			trace.Output(exec.OutputInfo{RunID: r.ID(), Stream: exec.Stream(s), Kept: kept})
+		}
+	}
 }
 
 func (s *stubExecutor) MaxDescriptors() int64 { return exec.MaxDescriptors }

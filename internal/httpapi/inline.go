@@ -48,7 +48,9 @@ func (f *inline) unreadable(err error) error {
 	case errors.As(err, &ready):
 		return ready
 	}
-	return notJSON("the body", err)
+	r := notJSON("the body", err)
+	r.detail += adviseStart(err)
+	return r
 }
 
 // file reads one entry of a list of files. Nothing of it stays but the file, so

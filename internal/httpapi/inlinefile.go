@@ -129,7 +129,7 @@ func (e *entry) object(at string, depth int, fields []fieldReader) error {
 func (e *entry) wrongType(at string, depth int, want kind) error {
 	n, err := e.json.node(at, depth)
 	if err == nil {
-		e.tree.refuse(FaultCodeWrongType, at, fmt.Sprintf("this is %s and must be %s", n.kind, want))
+		e.tree.refuse(FaultCodeWrongType, at, fmt.Sprintf("this is %s and must be %s%s", n.kind, want, adviseInline(at)))
 	}
 	return err
 }

@@ -35,7 +35,7 @@ func (c *call) judge(spec exec.Spec, doc *node, mostDescriptors int64, f *faults
 		if err != nil {
 			return exec.Request{}, err
 		}
-		spec.RunID = id.String()
+		spec.RunID, c.anonymous = id.String(), true
 	}
 	req, found := exec.NewRequest(spec, mostDescriptors)
 	f.ofRequest(found)

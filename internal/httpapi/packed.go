@@ -3,6 +3,7 @@ package httpapi
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
 // packed is a form that holds its files one after the other, the request
@@ -121,8 +122,11 @@ func (p packed) readDocument(in *intake) (*node, error) {
 
 func (p packed) notFirst(one piece) error {
 	detail := fmt.Sprintf("the first %s is %.300q and must be %q; put that one first (%s)", p.one, one.name, p.document, p.first)
-	if one.unfit != "" {
+	switch folder, inside := strings.CutSuffix(one.name, "/"+p.document); {
+	case one.unfit != "":
 		detail += ". " + one.unfit
+	case inside:
+		detail += fmt.Sprintf(". It is in a folder: tar -C %.200s … leaves that out", folder)
 	}
 	return refuse(ProblemCodeMalformedRequest, "%s", detail)
 }

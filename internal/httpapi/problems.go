@@ -49,16 +49,16 @@ func classify(err error) *refusal {
 	var r *refusal
 	var missing *RequiredHeaderError // only a release requires a header: If-Match
 	var repeated *TooManyValuesForParamError
-	var malformed *InvalidParamFormatError
+	var unreadable *InvalidParamFormatError
 	switch {
 	case errors.As(err, &r):
 		return r
 	case errors.As(err, &missing):
 		return refuse(ProblemCodePreconditionRequired, "%s is missing: quote the ETag that a GET of the same path answers", missing.ParamName)
 	case errors.As(err, &repeated):
-		return refuse(ProblemCodeMalformedRequest, "%s is given %d times, expected once", repeated.ParamName, repeated.Count)
-	case errors.As(err, &malformed):
-		return refuse(ProblemCodeMalformedRequest, "%s cannot be read: %v", malformed.ParamName, malformed.Err)
+		return refuse(ProblemCodeSlotChanged, "%s is given %d times, which is a list; quote one ETag", repeated.ParamName, repeated.Count)
+	case errors.As(err, &unreadable):
+		return refuse(ProblemCodeSlotChanged, "%s is no ETag (%v); quote one verbatim, with its double quotes", unreadable.ParamName, unreadable.Err)
 	case errors.Is(err, http.ErrNotMultipart):
 		return refuse(ProblemCodeUnsupportedMediaType, "the body must be multipart/form-data")
 	case errors.Is(err, http.ErrMissingBoundary):
@@ -142,19 +142,30 @@ func seconds(d time.Duration) int {
 // problem answers err. It is the only way by which a request is refused.
 func (a *API) problem(w http.ResponseWriter, r *http.Request, err error) {
 	c := callOf(r.Context())
-	p := classify(err)
-	status, title := statusOf(p.code)
 	if c.answer.status != 0 {
 		// Part of an answer is out: the connection breaks, which says "unknown".
 		a.log.InfoContext(r.Context(), "the answer was not taken", "requestId", c.id, "runId", c.runID, "error", err)
-		return
+		panic(http.ErrAbortHandler)
 	}
-	c.code = p.code
-	if p.code == ProblemCodeInternal {
-		a.log.ErrorContext(r.Context(), "internal error", "requestId", c.id, "runId", c.runID, "error", err)
-	}
+	p := a.describe(c, err)
 	c.body.release() // what was read is worth nothing now, and draining takes time
 	c.body.drain()
+	if p.RetryAfterMs != nil {
+		w.Header().Set("Retry-After", strconv.Itoa(*p.RetryAfterMs/1000))
+	}
+	writeJSON(w, p.Status, "application/problem+json", p)
+}
+
+// describe makes the problem that tells err to the client of c, who is about to
+// get it.
+func (a *API) describe(c *call, err error) Problem {
+	p := classify(err)
+	status, title := statusOf(p.code)
+	c.code = p.code
+	if p.code == ProblemCodeInternal {
+		a.log.Error("internal error", "requestId", c.id, "runId", c.runID, "error", err)
+		c.lose()
+	}
 	out := Problem{
 		Type: "urn:confined:problem:" + string(p.code), Title: title, Status: status, Detail: printable(p.detail, maxDetailBytes),
 		Instance: "urn:confined:request:" + c.id, Code: p.code, Errors: p.faults,
@@ -163,13 +174,11 @@ func (a *API) problem(w http.ResponseWriter, r *http.Request, err error) {
 		out.RunID = &c.runID
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		wait := seconds(a.retryAfter(p))
-		ms := wait * 1000
+		ms := seconds(a.retryAfter(p)) * 1000
 		out.RetryAfterMs = &ms
-		w.Header().Set("Retry-After", strconv.Itoa(wait))
 	}
 	a.trace.Refused(string(p.code))
-	writeJSON(w, status, "application/problem+json", out)
+	return out
 }
 
 // retryAfter is what the refusal says, else an estimate from the queue.
@@ -180,16 +189,20 @@ func (a *API) retryAfter(p *refusal) time.Duration {
 	return a.queue.estimate()
 }
 
-// writeJSON writes v, which always encodes, without HTML escaping and without a
+// encodeJSON is v, which always encodes, without HTML escaping and without a
 // newline at the end.
-func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
+func encodeJSON(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		panic(fmt.Sprintf("httpapi: bug: %T does not encode: %v", v, err))
 	}
-	text := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}
+
+func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
+	text := encodeJSON(v)
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)

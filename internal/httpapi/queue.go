@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,19 +30,22 @@ type queue struct {
 	drainUntil time.Time
 	quiet      bool          // draining, and nothing is open: for good
 	idle       chan struct{} // closed when that becomes true
-	ids        runIDs
+	ids        atMostOnce    // of runs
+	lost       atMostOnce    // contents of requests without an id whose outcome is unknown
 	times      runTimes
 }
 
 // ticket is one run's place.
 type ticket struct {
-	queue   *queue
-	id      string
-	turn    chan error // one value: nil, or why it will not come
-	entered time.Time
-	started time.Time // its turn came
-	cancel  context.CancelCauseFunc
-	ended   bool // left the queue
+	queue *queue
+	summary
+	turn     chan error // one value: nil, or why it will not come
+	ahead    int        // how many waited before it when it entered
+	entered  time.Time  // its request had been read
+	started  time.Time  // its turn came
+	progress atomic.Pointer[progress]
+	cancel   context.CancelFunc
+	ended    bool // left the queue
 }
 
 // newQueue makes a queue. room says whether one more run may start beside live
@@ -73,18 +77,23 @@ func drainingRefusal() error {
 }
 
 // enter takes the last place, and the id. ctx ends the run at any stage; the
-// context returned does so too, and when the queue is cancelled.
-func (q *queue) enter(ctx context.Context, id string) (*ticket, context.Context, error) {
+// context returned does so too, and when the run or the queue is cancelled.
+func (q *queue) enter(ctx context.Context, s summary) (*ticket, context.Context, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if err := q.refusal(); err != nil {
 		return nil, nil, err
 	}
-	if !q.ids.claim(id) {
-		return nil, nil, refuse(ProblemCodeRunIDUsed, "run id %s is queued, alive or among the last %d that ran; nothing was started for this request", id, rememberedRuns)
+	if q.lost.has(s.content) {
+		return nil, nil, refuse(ProblemCodeRunIDUsed, "the same request, also without an id, was answered 500: a process may have been started for it. "+
+			"So that repeating it starts no second one, nothing was started now; to run it again, give it an id that is new")
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	t := &ticket{queue: q, id: id, turn: make(chan error, 1), entered: time.Now(), cancel: cancel}
+	if !q.ids.claim(s.id) {
+		return nil, nil, refuse(ProblemCodeRunIDUsed, "run id %s is queued, alive or among the last %d that ran; nothing was started for this request", s.id, remembered)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	t := &ticket{queue: q, summary: s, turn: make(chan error, 1), ahead: len(q.waiting), entered: time.Now(), cancel: cancel}
+	t.progress.Store(&progress{stage: StageQueued})
 	q.open++
 	q.waiting = append(q.waiting, t)
 	q.dispatch()
@@ -147,9 +156,21 @@ func (t *ticket) leave(started bool) {
 	q.dispatch()
 }
 
+// lose says that what became of the run is unknown, before anybody is told so. A
+// request with an id is refused by that when it comes again; one without is
+// known by its content.
+func (t *ticket) lose() {
+	q := t.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if t.content != "" && q.lost.claim(t.content) {
+		q.lost.finish(t.content)
+	}
+}
+
 // close says that the run's client was answered, or cannot be.
 func (t *ticket) close() {
-	t.cancel(nil)
+	t.cancel()
 	q := t.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -185,7 +206,7 @@ func (q *queue) cancel() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, t := range q.running {
-		t.cancel(drainingRefusal())
+		t.cancel()
 	}
 }
 
@@ -201,39 +222,4 @@ func (q *queue) stopping() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.draining
-}
-
-// estimate is when the next place frees, from how long runs took lately and how
-// many are alive: fewer than there are workers where the root has no room.
-func (q *queue) estimate() time.Duration {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.draining {
-		return time.Until(q.drainUntil)
-	}
-	return q.times.mean() / time.Duration(max(1, len(q.running)))
-}
-
-// runTimes are the durations of the latest runs.
-type runTimes struct {
-	ring [32]time.Duration
-	n    int
-}
-
-func (r *runTimes) add(d time.Duration) {
-	r.ring[r.n%len(r.ring)] = d
-	r.n++
-}
-
-// mean is one second until a run has told better.
-func (r *runTimes) mean() time.Duration {
-	known := min(r.n, len(r.ring))
-	if known == 0 {
-		return time.Second
-	}
-	var sum time.Duration
-	for _, d := range r.ring[:known] {
-		sum += d
-	}
-	return sum / time.Duration(known)
 }

@@ -54,7 +54,7 @@ type fields struct {
 }
 
 func (d decoder) wrongType(n *node, pointer string, want kind) {
-	hint := ""
+	hint := adviseInline(pointer)
 	if n.kind == kindNull {
 		hint = "; leave an optional field out instead"
 	}
@@ -78,7 +78,7 @@ func (d decoder) object(n *node, pointer string, required []string, optional ...
 	}
 	for _, name := range required {
 		if out.values[name] == nil {
-			d.faults.add(FaultCodeMissingField, pointer+"/"+name, "this field is required")
+			d.faults.add(FaultCodeMissingField, pointer+"/"+name, "this field is required"+adviseInline(pointer+"/"+name))
 		}
 	}
 	return out

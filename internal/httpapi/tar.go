@@ -95,6 +95,9 @@ func (a *archive) unreadable(err error) error {
 	if a.body.failed() == nil && errors.Is(err, tar.ErrFieldTooLong) {
 		return refuse(ProblemCodeTooLarge, "the head of a member is too large")
 	}
+	if a.body.failed() == nil && (errors.Is(err, tar.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF)) {
+		err = fmt.Errorf("%w (curl's -d leaves out line ends: send an archive with --data-binary)", err)
+	}
 	return a.body.refusal(err)
 }
 
