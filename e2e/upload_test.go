@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"bufio"
+	"encoding/base64"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -140,4 +142,53 @@ func TestTightBounds(t *testing.T) {
 	if p := got.Process; p.Stopped == nil || *p.Stopped != "timeout" || !p.KillSent || p.DurationMs < 300 || p.DurationMs > 10_000 {
 		t.Errorf("beyond its time: %+v", p)
 	}
+}
+
+// TestFullBoundsInJSON: in base64, too, both trees may have 64 MiB, and a byte
+// more of either is refused for what it is. Nothing else of the request is
+// there, so nothing runs.
+func TestFullBoundsInJSON(t *testing.T) {
+	t.Parallel()
+	d := startDaemon(t)
+	for _, row := range []struct {
+		program, input int // bytes
+		beyond         []string
+	}{
+		{64 << 20, 64 << 20, nil},
+		{64<<20 + 1, 64<<20 + 2, []string{"/program/files/big", "/input/files/big"}},
+	} {
+		var body []io.Reader
+		for _, tree := range []struct {
+			before string
+			size   int
+		}{{`{"program":{"files":[{"path":"big","content":{"encoding":"base64","data":"`, row.program}, {`"}}]},"input":{"files":[{"content":{"data":"`, row.input}} {
+			tail := base64.StdEncoding.EncodeToString(make([]byte, tree.size%3))
+			body = append(body, strings.NewReader(tree.before), io.LimitReader(letters{}, int64(tree.size/3*4)), strings.NewReader(tail))
+		}
+		r := d.newRequest(t, http.MethodPost, "/v1/runs", io.MultiReader(append(body, strings.NewReader(`","encoding":"base64"},"path":"big"}]}}`))...))
+		r.Header.Set("Content-Type", "application/json")
+		var beyond []string
+		for _, f := range d.ask(t, r).problem(t).Errors {
+			switch f.Code {
+			case "snapshot-too-large":
+				beyond = append(beyond, f.Pointer)
+			case "missing-field":
+			default:
+				t.Errorf("%+v", f)
+			}
+		}
+		if !slices.Equal(beyond, row.beyond) {
+			t.Errorf("%d and %d bytes: beyond the bound are %v, want %v", row.program, row.input, beyond, row.beyond)
+		}
+	}
+}
+
+// letters is an endless text of the letter A, which is base64 of zeros.
+type letters struct{}
+
+func (letters) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'A'
+	}
+	return len(p), nil
 }
