@@ -81,15 +81,18 @@ func TestDrainWhileSending(t *testing.T) {
 	}
 }
 
-// TestUploadMemory: what requests keep in the daemon is bounded by one number.
-// A request that could never fit is too large; one that does not fit now is
-// told to come again, and fits once the others have gone.
+// TestUploadMemory: what requests keep in the daemon until their files are on
+// disk is bounded by one number. A request that could never fit is too large;
+// one that does not fit now is told to come again, and fits once the others have
+// gone.
 func TestUploadMemory(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, withFlags("--workers=1", "--upload-memory=4MiB"))
-	alive := d.live(t, d.waiter(t, "upload-memory"), "upload-memory")
+	large := d.waiter(t, "upload-memory")
+	large.input = files{"big": strings.Repeat("x", 3<<20)} // on disk once the program runs
+	alive := d.live(t, large, "upload-memory")
 	holder := goodRun(t, d)
-	holder.input = files{"big": strings.Repeat("x", 3<<20)}
+	holder.input = large.input
 	queued := d.launch(t, t.Context(), holder)
 	d.awaitQueue(t, 1)
 	r := goodRun(t, d)

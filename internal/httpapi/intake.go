@@ -47,7 +47,7 @@ func (c *call) judge(spec exec.Spec, doc *node, mostDescriptors int64, f *faults
 }
 
 // letGo gives up the files of a run that are on disk, or never will be: the
-// memory, and what was reserved for it.
+// memory, and what was reserved for it. A second call does nothing.
 func (c *call) letGo(req exec.Request) {
 	req.Forget()
 	c.body.release()

@@ -21,11 +21,12 @@ func (a operations) carry(ctx context.Context, c *call, req exec.Request, watch 
 		return frozen{}, err
 	}
 	a.trace.QueueWait(wait)
-	result, stageTimes := a.opts.Executor.Run(ctx, req, exec.Join(stages(t.reached), watch))
+	onDisk := &exec.Trace{Materialised: func(exec.MaterialisedInfo) { c.letGo(req) }}
+	result, stageTimes := a.opts.Executor.Run(ctx, req, exec.Join(onDisk, stages(t.reached), watch))
 	t.leave(result.Status() != exec.StatusNotStarted)
 	answer := frozen{result: result, queued: wait, stages: stageTimes}
-	c.letGo(req) // only the output is held until the client has taken it
-	c.body.hold(answer.outputBytes())
+	c.letGo(req)
+	c.body.hold(answer.outputBytes()) // until the client has taken it
 	return answer, nil
 }
 
