@@ -59,7 +59,7 @@ func testAll(m *testing.M) int {
 	code := m.Run()
 	if kinds := shared.contract.Kinds(); testing.Verbose() {
 		missing := shared.seen.Missing(kinds)
-		fmt.Printf("e2e: %d of the %d kinds of answers came over a real socket; internal/httpapi makes each of them. The others: %v\n", len(kinds)-len(missing), len(kinds), missing)
+		fmt.Printf("e2e: %d of the %d kinds of answers came over a real socket; internal/httpapi makes each of them. The others: %q\n", len(kinds)-len(missing), len(kinds), missing)
 	}
 	return code
 }
@@ -220,10 +220,10 @@ func newDaemon(t testing.TB, p places, options ...option) *daemon {
 	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
 	d.client = &http.Client{Transport: d.transport} // without a time limit: a run may take as long as its queue and bounds allow
 	t.Cleanup(func() {
+		poll(t, func() bool { return len(d.transport.Unread()) == 0 }, func() string {
+			return fmt.Sprintf("answers that the test neither reads nor closes: %v", d.transport.Unread())
+		})
 		d.mustFitContract(t)
-		if unread := d.transport.Unread(); len(unread) > 0 {
-			t.Errorf("answers that the test neither read nor closed: %v", unread)
-		}
 	})
 	return d
 }
