@@ -173,8 +173,9 @@ func (r *run) pin(ctx context.Context) (Description, *refusal) {
 	if errors.As(err, &host) || errors.As(err, &unproven) {
 		return Description{}, refuse(ReasonUnsupportedHost, "%v", err)
 	}
-	if want := confine.Profile(); r.spec.Profile != want.Digest {
-		return Description{}, refuse(ReasonProfileMismatch, "%s", profileMismatch(r.spec.Profile, want, got.Runtime.Digest))
+	profile := confine.Profile()
+	if r.spec.Profile != profile.Digest {
+		return Description{}, refuse(ReasonProfileMismatch, "%s", profileMismatch(r.spec.Profile, profile, got.Runtime.Digest))
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -182,7 +183,7 @@ func (r *run) pin(ctx context.Context) (Description, *refusal) {
 	case err != nil:
 		return Description{}, refuse(ReasonRuntimeMismatch, "the runtime cannot be verified: %v", err)
 	case got.Runtime.Digest != r.spec.Runtime:
-		return Description{}, refuse(ReasonRuntimeMismatch, "%s", r.seen.runtimeMismatch(r.spec.Runtime, got.Runtime, confine.Profile().Digest))
+		return Description{}, refuse(ReasonRuntimeMismatch, "%s", r.seen.runtimeMismatch(r.spec.Runtime, got.Runtime, profile.Digest))
 	}
 	return got, nil
 }
