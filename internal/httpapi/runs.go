@@ -21,10 +21,11 @@ func (a operations) carry(ctx context.Context, c *call, req exec.Request, watch 
 		return frozen{}, err
 	}
 	a.trace.QueueWait(wait)
-	result, stageTimes := a.opts.Executor.Run(ctx, req, exec.Join(stages(t.reached), watch))
+	onDisk := &exec.Trace{Materialised: func(exec.MaterialisedInfo) { c.letGo(req) }} // however long the run takes, others can upload
+	result, stageTimes := a.opts.Executor.Run(ctx, req, exec.Join(stages(t.reached), onDisk, watch))
 	t.leave(result.Status() != exec.StatusNotStarted)
 	answer := frozen{result: result, queued: wait, stages: stageTimes}
-	c.letGo(req) // only the output is held until the client has taken it
+	c.letGo(req) // also where nothing came on disk; only the output is held until the client has taken it
 	c.body.hold(answer.outputBytes())
 	return answer, nil
 }
