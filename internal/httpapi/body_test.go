@@ -89,6 +89,22 @@ func TestUploadMemoryIsShared(t *testing.T) {
 	}
 }
 
+// TestRunsOnDiskLetGo: a run that lasts keeps no upload out once its files are
+// on disk.
+func TestRunsOnDiskLetGo(t *testing.T) {
+	r := newRig(t, nil)
+	var before, after int64
+	r.executor.traced = func(_ context.Context, req exec.Request, trace *exec.Trace) exec.Result {
+		before = r.memory.used.Load()
+		trace.Materialised(exec.MaterialisedInfo{RunID: req.RunID(), Namespace: "/r/slot-0"})
+		after = r.memory.used.Load()
+		return observedResult(req.RunID())
+	}
+	if w := r.postReader(t, "/v1/runs", hugeRequest(1<<10)); w.Code != 200 || before < 1<<10 || after != 0 {
+		t.Errorf("%d, %d bytes are held before, %d after", w.Code, before, after)
+	}
+}
+
 // TestRefusedBodiesLetGo: what was read of a refused body does not keep others
 // out while the rest of it is drained.
 func TestRefusedBodiesLetGo(t *testing.T) {

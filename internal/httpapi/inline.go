@@ -4,7 +4,7 @@ import "errors"
 
 // openInline is the form application/json: one document with the files in it.
 func openInline(b *body, _ map[string]string) (form, error) {
-	b.bound(maxInline())
+	b.bound(maxInline)
 	return &inline{body: b, json: newJSONReader(b)}, nil
 }
 
