@@ -968,7 +968,7 @@ type LiveRun struct {
 	// was answered with a problem, or whose run did not start, is free again, unless that problem was a 500.
 	RunID RunID `json:"runId"`
 
-	// Slot Its slot; null until it has one.
+	// Slot Its slot; null until its files are written there.
 	Slot nullable.Nullable[string] `json:"slot"`
 
 	// Stage How far a run has come. `queued`: it waits, or its turn came and its pins are being checked. `counted`: the pins are right, and the
