@@ -10,7 +10,7 @@ endif
 TESTFLAGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench load build node generate check fmt vet clean
+.PHONY: help demo test bench load build node generate check lint fmt vet clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -21,7 +21,7 @@ demo: ## build, fetch Node, run examples/hello on a daemon of its own, judge the
 	@packaging/demo.sh
 
 test: ## every test, with the race detector
-	@packaging/need.sh host go cc npm curl jq
+	@packaging/need.sh host go cc npm curl jq python3
 	@$(MAKE) --no-print-directory node
 	dir="$$(packaging/fit-dir.sh test)" && TMPDIR="$$dir" go test -race -shuffle=on $(TESTFLAGS) ./...
 
@@ -47,7 +47,7 @@ node: ## the pinned Node, into .node
 
 generate: ## the HTTP code from openapi.yaml
 	@packaging/need.sh go
-	go generate ./internal/httpapi
+	go generate ./internal/httpapi ./client/api
 
 check: ## formatting, vet for every platform, tidy modules, generated code
 	@packaging/need.sh go
@@ -55,6 +55,10 @@ check: ## formatting, vet for every platform, tidy modules, generated code
 	@$(MAKE) --no-print-directory vet
 	go mod tidy -diff
 	@packaging/check-generated.sh
+
+lint: ## openapi.yaml by a linter, and its types by a TypeScript compiler
+	@packaging/need.sh npm
+	@packaging/contract/check.sh
 
 fmt: ## format all Go code
 	gofmt -w .

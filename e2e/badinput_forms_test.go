@@ -100,11 +100,14 @@ func badForms() []bad {
 // badHeads: the head of a request already decides.
 func badHeads() []bad {
 	rows := []bad{}
-	for _, contentType := range []string{"application/json", "text/plain", "application/x-www-form-urlencoded", "multipart/mixed; boundary=" + bound, "multipart/form-dataa; boundary=" + bound, "application/octet-stream", ";", "multipart"} {
+	for _, contentType := range []string{"application/jsonl", "text/plain", "application/x-www-form-urlencoded", "multipart/mixed; boundary=" + bound, "multipart/form-dataa; boundary=" + bound, "application/octet-stream", ";", "multipart"} {
 		rows = append(rows, bad{name: "Content-Type " + contentType, head: func(h http.Header) { h.Set("Content-Type", contentType) }, status: 415, code: "unsupported-media-type"})
 	}
 	for _, accept := range []string{"text/html", "application/x-ndjson", "application/json;q=0", "text/*, image/png"} {
 		rows = append(rows, bad{name: "Accept " + accept, head: func(h http.Header) { h.Set("Accept", accept) }, status: 406, code: "not-acceptable"})
+	}
+	for _, contentType := range []string{"application/json", "application/x-tar"} { // another form than the body is in
+		rows = append(rows, bad{name: "Content-Type " + contentType, head: func(h http.Header) { h.Set("Content-Type", contentType) }, status: 400, code: "malformed-request"})
 	}
 	return append(rows,
 		bad{name: "no Content-Type", head: func(h http.Header) { h.Del("Content-Type") }, status: 415, code: "unsupported-media-type"},

@@ -53,7 +53,7 @@ func badFields() []bad {
 		{name: "unknown field", change: set("/extra", 1), faults: []string{"unknown-field /extra"}},
 		{name: "unknown field with an odd name", change: set("/a~b", 1), faults: []string{"unknown-field /a~0b"}},
 		{name: "unknown field of the program", change: set("/program/cwd", "/"), faults: []string{"unknown-field /program/cwd"}},
-		{name: "unknown field of the input", change: set("/input/files", []any{}), faults: []string{"unknown-field /input/files"}, mentions: []string{"part"}},
+		{name: "unknown field of the input", change: set("/input/files", []any{}), faults: []string{"unknown-field /input/files"}, mentions: []string{"beside this document"}},
 		{name: "wrong case", rewrite: func(doc string) string { return strings.Replace(doc, `"timeoutMs"`, `"TimeoutMs"`, 1) }, faults: []string{"unknown-field /TimeoutMs", "missing-field /timeoutMs"}, mentions: []string{"spelt timeoutMs"}},
 		{name: "an array instead of the document", rewrite: func(string) string { return `[]` }, faults: []string{"wrong-type "}},
 		{name: "null instead of the document", rewrite: func(string) string { return `null` }, faults: []string{"wrong-type "}},

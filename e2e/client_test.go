@@ -40,8 +40,8 @@ func (d *daemon) newRequestIn(t testing.TB, ctx context.Context, method, path st
 	return r
 }
 
-// exchange sends r and reads the whole answer. It judges nothing, and may be
-// called from any goroutine.
+// exchange sends r and reads the whole answer. It may be called from any
+// goroutine; what the contract has against the answer is told at the next ask.
 func (d *daemon) exchange(r *http.Request) (answer, error) {
 	response, err := d.client.Do(r)
 	if err != nil {
@@ -52,14 +52,14 @@ func (d *daemon) exchange(r *http.Request) (answer, error) {
 	return answer{r.Method, r.URL.Path, response.StatusCode, response.Header, body}, err
 }
 
-// ask is exchange, with every answer checked: see judge.
+// ask is exchange, which must end in an answer that fits the contract.
 func (d *daemon) ask(t testing.TB, r *http.Request) answer {
 	t.Helper()
 	a, err := d.exchange(r)
 	if err != nil {
 		t.Fatalf("%s %s: %v", r.Method, r.URL.Path, err)
 	}
-	d.judge(t, a)
+	d.mustFitContract(t)
 	return a
 }
 
@@ -269,7 +269,7 @@ func (d *daemon) launch(t testing.TB, ctx context.Context, r runRequest) *pendin
 	return p
 }
 
-// answer waits for it, and checks it as ask does.
+// answer waits for it, which must fit the contract.
 func (p *pending) answer(t testing.TB, d *daemon) answer {
 	t.Helper()
 	var last bool
@@ -284,7 +284,7 @@ func (p *pending) answer(t testing.TB, d *daemon) answer {
 	if p.err != nil {
 		t.Fatal(p.err)
 	}
-	d.judge(t, p.a)
+	d.mustFitContract(t)
 	return p.a
 }
 

@@ -158,7 +158,7 @@ func TestBadSnapshots(t *testing.T) {
 		}
 	}
 	r := d.newRequest(t, http.MethodPost, "/v1/snapshots", strings.NewReader("{}"))
-	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Content-Type", "text/plain")
 	if p := d.ask(t, r).problem(t); p.Status != 415 {
 		t.Errorf("%+v", p)
 	}

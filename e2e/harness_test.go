@@ -2,11 +2,9 @@ package e2e
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	osexec "os/exec"
@@ -18,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
+	"confined/e2e/contract"
 )
 
 // patience bounds every wait of these tests. Nothing they wait for takes long:
@@ -34,13 +32,17 @@ type world struct {
 	repo     string // where go.mod is
 	binary   string // the daemon
 	node     string // the Node.js of these tests
-	contract *openapi3.T
-	text     []byte // openapi.yaml
+	contract *contract.Contract
+	text     []byte           // openapi.yaml
+	seen     *contract.Ledger // what kinds of answers came
 }
 
 var shared world
 
-func TestMain(m *testing.M) { os.Exit(testAll(m)) }
+func TestMain(m *testing.M) {
+	surround()
+	os.Exit(testAll(m))
+}
 
 // testAll builds the daemon once and removes it afterwards. GOFLAGS=-race makes
 // it one that ends with 66, and so fails its test, where it sees a data race.
@@ -54,7 +56,12 @@ func testAll(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1
 	}
-	return m.Run()
+	code := m.Run()
+	if kinds := shared.contract.Kinds(); testing.Verbose() {
+		missing := shared.seen.Missing(kinds)
+		fmt.Printf("e2e: %d of the %d kinds of answers came over a real socket; internal/httpapi makes each of them. The others: %v\n", len(kinds)-len(missing), len(kinds), missing)
+	}
+	return code
 }
 
 func makeWorld(bin string) (world, error) {
@@ -65,12 +72,15 @@ func makeWorld(bin string) (world, error) {
 	if err != nil {
 		return world{}, err
 	}
-	w := world{repo: repo, binary: filepath.Join(bin, "confined")}
+	w := world{repo: repo, binary: filepath.Join(bin, "confined"), seen: &contract.Ledger{}}
 	w.node = filepath.Join(repo, ".node", nodeVersion, "bin", "node")
 	if _, err := os.Stat(w.node); err != nil {
 		return world{}, fmt.Errorf("there is no Node.js for tests: run `make node` (%w)", err)
 	}
-	if w.contract, w.text, err = loadContract(filepath.Join(repo, "openapi.yaml")); err != nil {
+	if w.text, err = os.ReadFile(filepath.Join(repo, "openapi.yaml")); err == nil {
+		w.contract, err = contract.Load(w.text)
+	}
+	if err != nil {
 		return world{}, err
 	}
 	build := osexec.Command("go", "build", "-o", w.binary, "./cmd/server")
@@ -162,10 +172,11 @@ func requireFileSystem(t testing.TB, dir string) {
 type daemon struct {
 	places
 	settings
-	cmd    *osexec.Cmd
-	log    *logBuffer
-	client *http.Client
-	exited chan struct{} // closed once the process is reaped
+	cmd       *osexec.Cmd
+	log       *logBuffer
+	client    *http.Client
+	transport *contract.Transport // of client; it judges every answer
+	exited    chan struct{}       // closed once the process is reaped
 
 	pinned   sync.Once
 	runtime  string // digest
@@ -184,14 +195,7 @@ func startDaemon(t testing.TB, options ...option) *daemon {
 // startDaemonIn is startDaemon in places that a test prepared.
 func startDaemonIn(t testing.TB, p places, options ...option) *daemon {
 	t.Helper()
-	s := settings{node: shared.node}
-	for _, o := range options {
-		o(&s)
-	}
-	d := &daemon{places: p, settings: s, log: &logBuffer{}, exited: make(chan struct{})}
-	d.cmd = serveCommand(p, s)
-	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
-	d.client = socketClient(p.socket)
+	d := newDaemon(t, p, options...)
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -204,6 +208,26 @@ func startDaemonIn(t testing.TB, p places, options ...option) *daemon {
 	return d
 }
 
+// newDaemon is a daemon that is not started yet. When the test is over, every
+// answer it gave must have fitted the contract.
+func newDaemon(t testing.TB, p places, options ...option) *daemon {
+	t.Helper()
+	s := settings{node: shared.node}
+	for _, o := range options {
+		o(&s)
+	}
+	d := &daemon{places: p, settings: s, cmd: serveCommand(p, s), log: &logBuffer{}, transport: judgedSocket(p.socket), exited: make(chan struct{})}
+	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
+	d.client = &http.Client{Transport: d.transport} // without a time limit: a run may take as long as its queue and bounds allow
+	t.Cleanup(func() {
+		d.mustFitContract(t)
+		if unread := d.transport.Unread(); len(unread) > 0 {
+			t.Errorf("answers that the test neither read nor closed: %v", unread)
+		}
+	})
+	return d
+}
+
 // serveCommand is the command line of one daemon, with nothing of the test's
 // own environment in it but PATH.
 func serveCommand(p places, s settings) *osexec.Cmd {
@@ -212,18 +236,6 @@ func serveCommand(p places, s settings) *osexec.Cmd {
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir}
 	cmd.Dir = p.dir
 	return cmd
-}
-
-// socketClient speaks HTTP over one Unix socket. It has no time limit of its
-// own: a run may take as long as its queue and bounds allow.
-func socketClient(socket string) *http.Client {
-	var dialer net.Dialer
-	return &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "unix", socket)
-		},
-		MaxIdleConnsPerHost: 4, DisableCompression: true,
-	}}
 }
 
 // awaitReady returns once the daemon answers that it is ready (or, for one that

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -148,10 +147,7 @@ func TestClientGoesWhileSending(t *testing.T) {
 	before := d.traces(t)
 	_, body := form(t, goodRun(t, d).parts(t))
 	for _, length := range []int{0, 1, len(body) / 2, len(body) - 1} {
-		conn, err := net.Dial("unix", d.socket)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := d.dial(t)
 		head := "POST /v1/runs HTTP/1.1\r\nHost: confined\r\nContent-Length: 100000\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n"
 		if _, err := conn.Write(append([]byte(head), body[:length]...)); err != nil {
 			t.Error(err)

@@ -27,12 +27,7 @@ func waiting(title string) string {
 // surroundings may change the command before it starts.
 func bootDaemon(t testing.TB, p places, surroundings func(*osexec.Cmd), options ...option) *daemon {
 	t.Helper()
-	s := settings{node: shared.node}
-	for _, o := range options {
-		o(&s)
-	}
-	d := &daemon{places: p, settings: s, cmd: serveCommand(p, s), log: &logBuffer{}, client: socketClient(p.socket), exited: make(chan struct{})}
-	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
+	d := newDaemon(t, p, options...)
 	if surroundings != nil {
 		surroundings(d.cmd)
 	}

@@ -78,7 +78,7 @@ func (d *daemon) storm(t *testing.T, n int) (refused int) {
 			t.Errorf("run %d: %v", i, p.err)
 			continue
 		}
-		d.judge(t, p.a)
+		d.mustFitContract(t)
 		if p.a.status != 429 {
 			mustEcho(t, d, requests[i], p.a)
 			continue

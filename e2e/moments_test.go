@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"net"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -65,16 +64,12 @@ func signal(t *testing.T, handle int, s syscall.Signal) {
 // reachSending: half of a request has arrived.
 func reachSending(t *testing.T, d *daemon) {
 	contentType, body := form(t, d.script(t, strings.Repeat("// much\n", 100_000)).parts(t))
-	conn, err := net.Dial("unix", d.socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
+	conn := d.dial(t)
 	head := fmt.Sprintf("POST /v1/runs HTTP/1.1\r\nHost: confined\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", contentType, len(body))
 	if _, err := conn.Write(append([]byte(head), body[:len(body)/2]...)); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := conn.(*net.UnixConn).SyscallConn()
+	raw, err := conn.SyscallConn()
 	if err != nil {
 		t.Fatal(err)
 	}

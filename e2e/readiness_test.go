@@ -133,22 +133,6 @@ func TestNodeMovedAway(t *testing.T) {
 	d.mustBeRight(t, r, got)
 }
 
-// TestShimInsteadOfNode: a version manager's script is named as such.
-func TestShimInsteadOfNode(t *testing.T) {
-	t.Parallel()
-	p := newPlaces(t)
-	shim := p.dir + "/node"
-	if err := os.WriteFile(shim, []byte("#!/bin/sh\nexec "+shared.node+" \"$@\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	d := startDaemonIn(t, p, withNode(shim), unready())
-	d.mustBeReady(t, map[string][]string{"runtime-unavailable": {shim, "script", "process.execPath"}})
-	p404 := d.get(t, "/v1/runtime").problem(t)
-	if p404.Status != 503 || p404.Code != "runtime-unavailable" || !strings.Contains(p404.Detail, "script") {
-		t.Errorf("/v1/runtime: %+v", p404)
-	}
-}
-
 // TestOtherPins: a run starts only with the profile and the runtime it pinned.
 func TestOtherPins(t *testing.T) {
 	t.Parallel()

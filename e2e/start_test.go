@@ -22,6 +22,12 @@ type ended struct {
 // itself; one that stays is killed and fails the test.
 func confined(t *testing.T, p places, env []string, args ...string) ended {
 	t.Helper()
+	return confinedIn(t, p, env, func(*osexec.Cmd) {}, args...)
+}
+
+// confinedIn is confined in other surroundings, which may change the command.
+func confinedIn(t *testing.T, p places, env []string, surroundings func(*osexec.Cmd), args ...string) ended {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := osexec.CommandContext(ctx, shared.binary, args...)
@@ -29,6 +35,7 @@ func confined(t *testing.T, p places, env []string, args ...string) ended {
 	cmd.Dir = p.dir
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	surroundings(cmd)
 	_ = cmd.Run() // judged by the exit code
 	if ctx.Err() != nil {
 		t.Errorf("confined %s did not end by itself: %s", strings.Join(args, " "), stderr.String())
@@ -74,62 +81,6 @@ func TestInvalidFlags(t *testing.T) {
 	mustRefuse(t, confined(t, p, nil, "dance"), 2, "dance")
 	if after := names(t, p.dir); strings.Join(after, " ") != strings.Join(before, " ") {
 		t.Errorf("something was made: %v", after)
-	}
-}
-
-// TestPlacesUnfit: what cannot serve as root, state or socket is named, with
-// the cure, and left as it is.
-func TestPlacesUnfit(t *testing.T) {
-	t.Parallel()
-	rows := map[string]struct {
-		make  func(p *places) error
-		words []string
-	}{
-		"a root that others may open": {func(p *places) error { return os.Chmod(p.root, 0o750) }, []string{"--root", "/root", "chmod 700"}},
-		"a root that is a link": {func(p *places) error {
-			real := p.root
-			p.root = p.dir + "/link"
-			return os.Symlink(real, p.root)
-		}, []string{"--root", "/link"}},
-		"a root that is a file": {func(p *places) error {
-			p.root = p.dir + "/file"
-			return os.WriteFile(p.root, nil, 0o600)
-		}, []string{"--root", "/file", "directory"}},
-		"a root where a swap back cannot be seen": {func(p *places) error {
-			shm, err := os.MkdirTemp("/dev/shm", "cf")
-			p.root = shm
-			return err
-		}, []string{"--root", "ext4", "tmpfs"}},
-		"a state folder that others may open": {func(p *places) error { return os.Mkdir(p.state, 0o755) }, []string{"--state", "chmod 700"}},
-		"a socket's folder that others may open": {func(p *places) error {
-			p.socket = p.dir + "/open/s"
-			return os.Mkdir(p.dir+"/open", 0o755)
-		}, []string{"--socket", "chmod 700"}},
-		"a file where the socket is to be": {func(p *places) error { return os.WriteFile(p.socket, []byte("mine"), 0o600) }, []string{"--socket", "/s", "not a socket"}},
-		"a path too long for a socket": {func(p *places) error {
-			p.socket = p.dir + "/" + strings.Repeat("s", 107-len(p.dir))
-			return nil
-		}, []string{"--socket", "108", "107"}},
-		"a Node that is not in PATH": {func(p *places) error { return nil }, []string{"--node", "no-such-node"}},
-	}
-	for name, row := range rows {
-		t.Run(name, func(t *testing.T) {
-			p := newPlaces(t)
-			if err := row.make(&p); err != nil {
-				t.Fatal(err)
-			}
-			if strings.HasPrefix(p.root, "/dev/shm/") {
-				defer os.RemoveAll(p.root)
-			}
-			args := serveArgs(p)
-			if strings.Contains(name, "PATH") {
-				args = append(args, "--node=no-such-node")
-			}
-			mustRefuse(t, confined(t, p, nil, args...), 1, row.words...)
-			if content, err := os.ReadFile(p.socket); err == nil && string(content) != "mine" {
-				t.Error("the file in the socket's place was touched")
-			}
-		})
 	}
 }
 

@@ -21,11 +21,7 @@ type sender struct {
 func (d *daemon) halfSent(t *testing.T) *sender {
 	t.Helper()
 	contentType, body := form(t, goodRun(t, d).parts(t))
-	conn, err := net.Dial("unix", d.socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
+	conn := d.dial(t)
 	head := "POST /v1/runs HTTP/1.1\r\nHost: confined\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\nContent-Type: " + contentType + "\r\n\r\n"
 	half := len(body) / 2
 	if _, err := io.WriteString(conn, head+string(body[:half])); err != nil {

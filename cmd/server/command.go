@@ -5,9 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Exit codes. A daemon that drained and a host that is able are both success.
+// The codes of `confined run` are in run_exit.go.
 const (
 	exitOK    = 0
 	exitNo    = 1 // it could not be done, or the host is not able
@@ -16,6 +18,7 @@ const (
 
 // surroundings are what a command may use of the process it runs in.
 type surroundings struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	lookupEnv      func(string) (string, bool)
 }
@@ -23,19 +26,34 @@ type surroundings struct {
 const usage = `confined runs one bounded Node.js program against read-only snapshots, behind a kernel boundary.
 
   confined serve     run the daemon on its Unix socket
+  confined run       run a program on it, once, and exit as the program did
+  confined digest    the digest of a directory, which a request pins
+  confined pins      the identities of runtime and profile, for a lock file; what has changed since
+  confined slots     where runs live and what was kept; release what is kept
   confined doctor    is this host able, what is missing, and the cure
   confined version   which build this is
 
-"confined <command> -help" lists its flags; each is also a variable, --max-retained as CONFINED_MAX_RETAINED.
+"confined help <command>" lists its flags. Those of serve and doctor are variables too, --max-retained as
+CONFINED_MAX_RETAINED; everywhere CONFINED_SOCKET says which daemon is meant.
 `
 
 // usageError is a mistake in the command line or the environment.
 type usageError struct{ error }
 
+// exitError ends a command with a code of its own. Without an error in it
+// everything has been said.
+type exitError struct {
+	code int
+	error
+}
+
+func (e exitError) Unwrap() error { return e.error }
+
 // run carries out one command line and returns the exit code.
 func run(args []string, in surroundings) int {
 	commands := map[string]func([]string, surroundings) error{
-		"serve": serve, "doctor": doctor, "version": version,
+		"serve": serve, "run": runProgram, "digest": digest, "pins": pinsCommand, "slots": slotsCommand,
+		"doctor": doctor, "version": version,
 	}
 	if len(args) == 0 {
 		fmt.Fprint(in.stderr, usage)
@@ -43,14 +61,17 @@ func run(args []string, in surroundings) int {
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
-		fmt.Fprint(in.stdout, usage)
-		return exitOK
+		if len(args) == 1 {
+			fmt.Fprint(in.stdout, usage)
+			return exitOK
+		}
+		args = append(slices.Clone(args[1:]), "--help")
 	case "--version", "-version":
 		args = []string{"version"}
 	}
 	command, ok := commands[args[0]]
 	if !ok {
-		fmt.Fprintf(in.stderr, "confined: there is no command %q; the commands are serve, doctor and version\n", args[0])
+		fmt.Fprintf(in.stderr, "confined: there is no command %q; `confined help` lists them\n", args[0])
 		return exitUsage
 	}
 	return exitCode(args[0], command(args[1:], in), in.stderr)
@@ -58,16 +79,22 @@ func run(args []string, in surroundings) int {
 
 // exitCode says on stderr, in one line, what went wrong.
 func exitCode(command string, err error, stderr io.Writer) int {
+	code := exitNo
 	var mistake usageError
+	var coded exitError
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitOK
 	case errors.Is(err, errNotAble): // doctor has said it all
 		return exitNo
+	case errors.As(err, &coded):
+		if coded.error == nil {
+			return coded.code
+		}
+		code, err = coded.code, coded.error
 	case errors.As(err, &mistake):
-		fmt.Fprintf(stderr, "confined %s: %v\n", command, err)
-		return exitUsage
+		code = exitUsage
 	}
 	fmt.Fprintf(stderr, "confined %s: %v\n", command, err)
-	return exitNo
+	return code
 }

@@ -96,7 +96,7 @@ func examine(c config) (report, error) {
 // itself, run inside the whole boundary.
 func lookAtNode(c *config) ([]finding, error) {
 	if err := c.findNode(); err != nil {
-		return []finding{{"node", verdictNo, err.Error(), "install Node.js, or name its binary with --node"}}, nil
+		return []finding{unfit("node", err)}, nil
 	}
 	scratch, err := os.MkdirTemp("", "confined-doctor-")
 	if err != nil {
@@ -132,10 +132,10 @@ func judgeNode(node string, d exec.Description, err error) []finding {
 			{evidence, verdictNo, host.Problem, host.Cure}}
 	case errors.As(err, &unproven):
 		return []finding{
-			{"node", verdictNo, nodeText(unproven.Node, unproven.Version, unproven.SHA256) + "; the boundary was never proven with it", provenCure()},
+			{"node", verdictNo, nodeText(unproven.Node, unproven.Version, unproven.SHA256) + "; the boundary was never proven with it", pins.CureOfficial()},
 			{evidence, verdictOK, "node --version ran inside the whole boundary", ""}}
 	case errors.As(err, &unavailable):
-		return []finding{{"node", verdictNo, unavailable.Path + ": " + unavailable.Problem, unavailable.Cure}}
+		return []finding{{"node", verdictNo, unavailable.Path + " " + unavailable.Problem, unavailable.Cure}}
 	case err != nil:
 		return []finding{{"node", verdictNo, err.Error(), "see the message; run doctor again"}}
 	}

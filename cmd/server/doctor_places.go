@@ -7,21 +7,30 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"confined/internal/ns"
 )
 
-// willBeMade judges a place that serve would make.
+// willBeMade judges a place that serve would make, by a directory that is there
+// for a moment.
 func willBeMade(name, dir string) finding {
-	above := existing(dir)
-	if err := syscall.Access(above, 0o2); err != nil { // W_OK, access(2)
-		return finding{name, verdictNo, fmt.Sprintf("%s cannot be made in %s: %v", dir, above, err), curePlaces}
+	trial, err := makeTrial(dir)
+	if err != nil {
+		return unfit(name, err)
 	}
+	_ = os.Remove(trial)
 	return finding{name, verdictNote, dir + " does not exist yet; serve makes it", ""}
 }
 
-const curePlaces = "name directories of your own with --root, --state and --socket"
+// makeTrial makes an empty directory where dir would be made, or the first
+// directory on the way to it.
+func makeTrial(dir string) (string, error) {
+	trial, err := os.MkdirTemp(existing(dir), ".confined-trial-")
+	if err != nil {
+		return "", cannotBeMade(dir, err)
+	}
+	return trial, nil
+}
 
 // existing is the nearest directory above dir that is there.
 func existing(dir string) string {
@@ -36,54 +45,58 @@ func existing(dir string) string {
 func lookAtRoot(c config) finding {
 	pool, err := ns.NewPool(ns.Config{Root: c.root, MaxRetained: c.maxRetained, State: c.state})
 	if err != nil {
-		return unfit("root", err)
+		return unfit("root", withRoot(err, c))
 	}
 	if missing(c.root) {
-		return lookWhereRootWillBe(c)
+		if err := judgePlaceOfRoot(c); err != nil {
+			return unfit("root", withRoot(err, c))
+		}
+		return finding{"root", verdictNote, c.root + " does not exist yet; serve makes it", ""}
 	}
-	root, err := pool.Open()
+	listing, err := pool.List()
 	if err != nil {
-		return unfit("root", err)
+		return unfit("root", withRoot(err, c))
 	}
-	defer root.Close()
-	counted, err := root.Count()
-	if err != nil {
-		return unfit("root", err)
+	said, cure := listing.Contents()
+	detail := fmt.Sprintf("%s, %d of %d entries", c.root, listing.Counted, c.maxRetained)
+	if listing.Counted > 0 {
+		detail += ": " + said
 	}
-	detail := fmt.Sprintf("%s, %d of %d entries", c.root, counted, c.maxRetained)
-	if counted > 0 {
-		detail += ": GET /v1/slots says what they are"
-	}
-	if counted >= c.maxRetained {
-		return finding{"root", verdictNo, detail, "look at each entry and remove what is no longer needed: leftovers are never reclaimed automatically"}
+	if listing.Counted >= c.maxRetained {
+		return finding{"root", verdictNo, detail, cure}
 	}
 	return finding{"root", verdictOK, detail, ""}
 }
 
-// lookWhereRootWillBe judges the place where serve would make the root, above
-// all its file system, by a directory that is there for a moment.
-func lookWhereRootWillBe(c config) finding {
-	found := willBeMade("root", c.root)
-	if found.Verdict == verdictNo {
-		return found
+// judgePlaceOfRoot judges c.root as every run does. One that is not there yet
+// is judged, its file system above all, by a directory that is there for a
+// moment.
+func judgePlaceOfRoot(c config) error {
+	if !missing(c.root) {
+		return openRoot(c)
 	}
-	trial, err := os.MkdirTemp(existing(c.root), ".confined-doctor-")
+	above, wanted := existing(c.root), c.root
+	trial, err := makeTrial(c.root)
 	if err != nil {
-		return finding{"root", verdictNo, err.Error(), curePlaces}
+		return err
 	}
 	defer os.Remove(trial)
-	pool, err := ns.NewPool(ns.Config{Root: trial, MaxRetained: c.maxRetained, State: c.state})
-	var root *ns.Root
-	if err == nil {
-		root, err = pool.Open()
+	c.root = trial
+	err = openRoot(c)
+	var refused *ns.RootError
+	if errors.As(err, &refused) { // it names the trial, and people named the root
+		names := strings.NewReplacer("/"+filepath.Base(trial), strings.TrimPrefix(wanted, strings.TrimSuffix(above, "/")))
+		refused.Problem, refused.Cure = names.Replace(refused.Problem), names.Replace(refused.Cure)
 	}
+	return err
+}
+
+func openRoot(c config) error {
+	pool, err := ns.NewPool(ns.Config{Root: c.root, MaxRetained: c.maxRetained, State: c.state})
 	if err != nil {
-		found = unfit("root", err)
-		found.Detail = strings.ReplaceAll(found.Detail, trial, c.root) // a name that somebody gave
-		return found
+		return err
 	}
-	defer root.Close()
-	return found
+	return soundRoot(pool)
 }
 
 func lookAtState(c config) finding {
@@ -120,8 +133,12 @@ func lookAtSocket(c config) finding {
 // unfit words an error that holds its own cure.
 func unfit(name string, err error) finding {
 	var root *ns.RootError
-	if errors.As(err, &root) {
+	var place *unfitError
+	switch {
+	case errors.As(err, &root):
 		return finding{name, verdictNo, root.Problem, root.Cure}
+	case errors.As(err, &place):
+		return finding{name, verdictNo, place.problem, place.cure}
 	}
 	return finding{name, verdictNo, err.Error(), ""}
 }

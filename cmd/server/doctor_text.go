@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"confined/internal/pins"
 )
 
 // print writes the report for people: one aligned line for each finding, and
@@ -39,8 +37,4 @@ func pad(text string, width int) string {
 
 func nodeText(path, version, sha256 string) string {
 	return fmt.Sprintf("%s, version %s, sha256 %s", path, version, sha256)
-}
-
-func provenCure() string {
-	return "use the official Node " + strings.Join(pins.BuiltInVersions(), " or ") + ", named with --node; `make node` in confined's repository brings it to .node"
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"confined/internal/pins"
 )
 
 // config is what the flags and the environment say, judged and made whole.
@@ -39,7 +41,7 @@ const (
 )
 
 // errNoNode is what Node's place is when --node was left out and PATH has none.
-var errNoNode = errors.New("there is no node in PATH; install an official Node.js, or name its binary with --node")
+var errNoNode = &unfitError{"there is no node in PATH", pins.CureOfficial()}
 
 // newFlagSet is a set that says nothing by itself: the caller prints one line.
 func newFlagSet(command string) *flag.FlagSet {
@@ -88,31 +90,15 @@ func (c *config) setMetricsListen(value string) error {
 	return nil
 }
 
-// parse reads args over the environment over the defaults. Every error is a
-// usageError of one line, except a help that was asked for and printed.
-func parse(fs *flag.FlagSet, args []string, in surroundings) error {
-	err := fs.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		printFlags(fs, in.stdout)
-		return err
-	case err != nil:
-		return usageError{fmt.Errorf("%w; `confined %s -help` lists the flags", err, fs.Name())}
-	case fs.NArg() > 0:
-		return usageError{fmt.Errorf("unexpected argument %q; flags look like --root=/path", fs.Arg(0))}
-	}
-	return overlay(fs, in.lookupEnv)
-}
-
-// overlay sets every flag that the command line left alone from its variable.
-// An empty variable counts as none.
+// overlay sets every flag that has a variable, and that the command line left
+// alone, from that variable. An empty variable counts as none.
 func overlay(fs *flag.FlagSet, lookup func(string) (string, bool)) error {
 	given := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	var first error
 	fs.VisitAll(func(f *flag.Flag) {
 		value, _ := lookup(variable(f.Name))
-		if first != nil || given[f.Name] || value == "" {
+		if first != nil || given[f.Name] || value == "" || !hasVariable(fs.Name(), f.Name) {
 			return
 		}
 		if err := fs.Set(f.Name, value); err != nil {
@@ -127,14 +113,17 @@ func variable(name string) string {
 	return "CONFINED_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-func printFlags(fs *flag.FlagSet, to io.Writer) {
-	fmt.Fprintf(to, "confined %s [flags]\n\n", fs.Name())
+func printHelp(fs *flag.FlagSet, to io.Writer) {
+	fmt.Fprintln(to, manual(fs.Name()))
 	fs.VisitAll(func(f *flag.Flag) {
 		_, text := flag.UnquoteUsage(f)
 		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
 			text += " (default " + f.DefValue + ")"
 		}
-		fmt.Fprintf(to, "  --%-15s %s\n  %-17s %s\n", f.Name, text, "", variable(f.Name))
+		fmt.Fprintf(to, "  --%-15s %s\n", f.Name, text)
+		if hasVariable(fs.Name(), f.Name) {
+			fmt.Fprintf(to, "  %-17s %s\n", "", variable(f.Name))
+		}
 	})
 }
 
@@ -209,7 +198,7 @@ func (c *config) findNode() error {
 		if err != nil && c.node == "" {
 			return errNoNode
 		} else if err != nil {
-			return fmt.Errorf("--node %s: there is no such program in PATH", name)
+			return &unfitError{fmt.Sprintf("--node %s: there is no such program in PATH", name), "name the file, as in --node /path/to/node"}
 		}
 		name = found
 	}

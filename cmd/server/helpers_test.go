@@ -20,7 +20,7 @@ const asConfined = "CONFINED_TEST_AS_COMMAND"
 func TestMain(m *testing.M) {
 	confine.Stage(os.Args)
 	if os.Getenv(asConfined) != "" {
-		os.Exit(run(os.Args[1:], surroundings{stdout: os.Stdout, stderr: os.Stderr, lookupEnv: os.LookupEnv}))
+		os.Exit(run(os.Args[1:], surroundings{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookupEnv: os.LookupEnv}))
 	}
 	os.Exit(m.Run())
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"os"
 
 	"confined/internal/exec"
 	"confined/internal/ns"
@@ -15,7 +14,7 @@ import (
 func newLogger(out io.Writer, format string) *slog.Logger {
 	if format == "auto" {
 		format = "json"
-		if f, ok := out.(*os.File); ok && isTerminal(f) {
+		if isTerminal(out) {
 			format = "text"
 		}
 	}
@@ -23,11 +22,6 @@ func newLogger(out io.Writer, format string) *slog.Logger {
 		return slog.New(slog.NewTextHandler(out, nil))
 	}
 	return slog.New(slog.NewJSONHandler(out, nil))
-}
-
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // logTrace writes one line for each run that settled: what it came to, by the

@@ -1,8 +1,10 @@
 // Command confined runs bounded Node.js programs behind a kernel boundary.
 //
-// `confined serve` is the daemon, `confined doctor` says whether this host can
-// have the boundary and what is missing, `confined version` says which build
-// this is. The package holds wiring only; ARCHITECTURE.md names the parts.
+// `confined serve` is the daemon; run, digest, pins and slots are its clients,
+// by way of package client; `confined doctor` says whether this host can have
+// the boundary and what is missing, `confined version` which build this is. The
+// package holds wiring and the words on the terminal; ARCHITECTURE.md names the
+// parts.
 package main
 
 import (
@@ -16,6 +18,7 @@ func main() {
 		return // started as the launch stage of a run; it does not come back
 	}
 	os.Exit(run(os.Args[1:], surroundings{
+		stdin:     os.Stdin,
 		stdout:    os.Stdout,
 		stderr:    os.Stderr,
 		lookupEnv: os.LookupEnv,

@@ -18,11 +18,12 @@ func makePlaces(c config) error {
 	for _, p := range []struct{ flag, dir string }{
 		{"root", c.root}, {"state", c.state}, {"socket", filepath.Dir(c.socket)},
 	} {
-		err := os.MkdirAll(p.dir, privateMode)
-		if err == nil {
-			err = privateDir(p.dir)
+		if missing(p.dir) {
+			if err := os.MkdirAll(p.dir, privateMode); err != nil {
+				return fmt.Errorf("--%s: %w", p.flag, cannotBeMade(p.dir, err))
+			}
 		}
-		if err != nil {
+		if err := privateDir(p.dir); err != nil {
 			return fmt.Errorf("--%s: %w", p.flag, err)
 		}
 	}
@@ -38,13 +39,14 @@ func privateDir(dir string) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.IsDir():
-		return fmt.Errorf("%s is not a directory: move it away, or name another place", dir)
+		return &unfitError{dir + " is not a directory", "move it away, or name another place"}
 	case info.Mode()&fs.ModeSticky != 0:
-		return fmt.Errorf("%s is everybody's: name a directory of its own", dir)
+		return &unfitError{dir + " is everybody's", "name a directory of its own, as in " + filepath.Join(dir, ours("confined"))}
 	case ok && int(stat.Uid) != os.Geteuid():
-		return fmt.Errorf("%s belongs to uid %d and this is uid %d: name a directory of your own", dir, stat.Uid, os.Geteuid())
+		return &unfitError{fmt.Sprintf("%s belongs to uid %d and this is uid %d", dir, stat.Uid, os.Geteuid()), "name a directory of your own"}
 	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("%s is open to others (mode %04o): chmod 700 it if it serves only this, or name a directory of its own", dir, info.Mode().Perm())
+		return &unfitError{fmt.Sprintf("%s is open to others (mode %04o)", dir, info.Mode().Perm()),
+			"chmod 700 " + shellWord(dir) + " if it serves only this, or name a directory of its own"}
 	}
 	return nil
 }
@@ -52,5 +54,5 @@ func privateDir(dir string) error {
 // missing says that nothing is at path, as against something unfit.
 func missing(path string) bool {
 	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -28,6 +28,7 @@ func serve(args []string, in surroundings) error {
 	if err := c.findNode(); err != nil {
 		return err
 	}
+	limitMemory(c.uploadMemory)
 	signal.Ignore(syscall.SIGPIPE) // a reader of the log that goes away must not end the runs
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
@@ -61,7 +62,7 @@ type daemon struct {
 func newDaemon(c config, log *slog.Logger) (*daemon, error) {
 	pool, err := ns.NewPool(ns.Config{Root: c.root, MaxRetained: c.maxRetained, State: c.state})
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError{withRoot(err, c)}
 	}
 	if err := fitsSocket(c.socket); err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func newDaemon(c config, log *slog.Logger) (*daemon, error) {
 		if fresh {
 			_ = os.Remove(c.root) // it was made in vain
 		}
-		return nil, err
+		return nil, fmt.Errorf("--root: %w", withRoot(err, c))
 	}
 	d := &daemon{config: c, log: log, pool: pool, metrics: newMetrics()}
 	d.executor, err = exec.New(exec.Options{
@@ -91,7 +92,7 @@ func newDaemon(c config, log *slog.Logger) (*daemon, error) {
 func soundRoot(pool *ns.Pool) error {
 	root, err := pool.Open()
 	if err != nil {
-		return fmt.Errorf("--root: %w", err)
+		return err
 	}
 	return root.Close()
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -258,28 +257,5 @@ func TestCommands(t *testing.T) {
 				t.Errorf("exit code %d, want %d with %q:\n%s", code, row.code, row.want, out)
 			}
 		})
-	}
-}
-
-// TestCodesAreThoseOfTheContract: the metrics know every code that openapi.yaml has.
-func TestCodesAreThoseOfTheContract(t *testing.T) {
-	contract, err := os.ReadFile(filepath.Join(repository(t), "openapi.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for schema, have := range map[string][]string{"ProblemCode": problemCodes(), "NotReadyCode": notReadyCodes()} {
-		rest := regexp.MustCompile(`(?s)\n    ` + schema + `:.*?enum:(.*?)description:`).FindSubmatch(contract)
-		if rest == nil {
-			t.Fatalf("no enum of %s", schema)
-		}
-		want := regexp.MustCompile(`[a-z]+(-[a-z]+)*`).FindAllString(string(rest[1]), -1)
-		for _, code := range have {
-			if !slices.Contains(want, code) {
-				t.Errorf("%s: %s is not in the contract", schema, code)
-			}
-		}
-		if len(want) != len(have) {
-			t.Errorf("%s: the contract has %q, the metrics %q", schema, want, have)
-		}
 	}
 }

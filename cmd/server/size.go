@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -28,6 +29,18 @@ func (b *byteSize) String() string {
 }
 
 func (b *byteSize) Set(text string) error {
+	n, err := parseSize(text)
+	if err == nil && n < minUploadMemory {
+		err = errors.New("want at least 1MiB")
+	}
+	if err == nil {
+		*b = byteSize(n)
+	}
+	return err
+}
+
+// parseSize reads a count of bytes with or without a unit.
+func parseSize(text string) (int64, error) {
 	digits, factor := text, int64(1)
 	for _, u := range units() {
 		if rest, ok := strings.CutSuffix(text, u.name); ok {
@@ -37,10 +50,9 @@ func (b *byteSize) Set(text string) error {
 	n, err := strconv.ParseUint(digits, 10, 63)
 	switch {
 	case err != nil:
-		return fmt.Errorf("want a whole number of bytes, KiB, MiB or GiB, as in 512MiB")
-	case int64(n) > math.MaxInt64/factor || int64(n)*factor < minUploadMemory:
-		return fmt.Errorf("want at least 1MiB, and no more than memory can be")
+		return 0, errors.New("want a whole number of bytes, KiB, MiB or GiB, as in 512MiB")
+	case int64(n) > math.MaxInt64/factor:
+		return 0, errors.New("want no more than memory can be")
 	}
-	*b = byteSize(int64(n) * factor)
-	return nil
+	return int64(n) * factor, nil
 }

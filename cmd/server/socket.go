@@ -57,7 +57,9 @@ func (l *listener) Close() error {
 func fitsSocket(path string) error {
 	var address syscall.RawSockaddrUnix
 	if limit := len(address.Path) - 1; len(path) > limit {
-		return fmt.Errorf("--socket: the path is %d bytes long and this system takes at most %d: choose a shorter one than %s", len(path), limit, path)
+		return fmt.Errorf("--socket: %w", &unfitError{
+			fmt.Sprintf("the path is %d bytes long and this system takes at most %d: %s", len(path), limit, path),
+			fmt.Sprintf("choose a shorter one, as in --socket %s, for clients too", shortSocket())})
 	}
 	return nil
 }
@@ -78,7 +80,7 @@ func claimSocket(path string) (claim, error) {
 		f.Close()
 		switch {
 		case errors.Is(err, syscall.EWOULDBLOCK):
-			return claim{}, fmt.Errorf("--socket: another daemon has %s: stop it, or choose another socket", path)
+			return claim{}, fmt.Errorf("--socket: %w", taken("another daemon", path))
 		case err != nil:
 			return claim{}, fmt.Errorf("--socket: locking %s: %w", name, err)
 		}
@@ -124,13 +126,26 @@ func (c claim) clear() error {
 		return inTheWay(c.path, info)
 	}
 	if answered(c.path) {
-		return fmt.Errorf("another process answers on %s: stop it, or choose another socket", c.path)
+		return taken("another process", c.path)
 	}
 	return os.Remove(c.path)
 }
 
+// taken says that somebody listens on path, and which process where the kernel
+// tells.
+func taken(who, path string) error {
+	stop := "stop it"
+	if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
+		defer conn.Close()
+		if p, err := peerOf(conn); err == nil && p.PID > 0 {
+			stop = fmt.Sprintf("stop it (kill %d)", p.PID)
+		}
+	}
+	return &unfitError{who + " has " + path, stop + ", or choose another --socket for this one"}
+}
+
 func inTheWay(path string, info fs.FileInfo) error {
-	return fmt.Errorf("%s is in the way and is not a socket (%s): move it away, or choose another socket", path, info.Mode())
+	return &unfitError{fmt.Sprintf("%s is in the way and is not a socket (%s)", path, info.Mode()), "move it away, or choose another socket"}
 }
 
 // answered says whether somebody may still be listening: only a refused

@@ -73,7 +73,7 @@ func TestListenRefusesASocketThatSomebodyAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if _, err := listen(path); err == nil || !strings.Contains(err.Error(), "another process answers on "+path) {
+	if _, err := listen(path); err == nil || !strings.Contains(err.Error(), "another process has "+path) {
 		t.Errorf("%v", err)
 	}
 	if missing(path) {
@@ -163,7 +163,7 @@ func TestMakePlacesNeverChangesWhatIsThere(t *testing.T) {
 		c    config
 		want string
 	}{
-		"an open root":      {config{root: open, state: dir + "/s", socket: dir + "/p/x"}, "--root: " + open + " is open to others (mode 0755): chmod 700"},
+		"an open root":      {config{root: open, state: dir + "/s", socket: dir + "/p/x"}, "--root: " + open + " is open to others (mode 0755); cure: chmod 700"},
 		"an open socket":    {config{root: dir + "/r", state: dir + "/s", socket: open + "/x"}, "--socket: " + open + " is open to others"},
 		"a file for state":  {config{root: dir + "/r", state: file, socket: dir + "/p/x"}, "--state: "},
 		"somebody's socket": {config{root: dir + "/r", state: dir + "/s", socket: "/proc/1/x"}, "--socket: /proc/1 "},

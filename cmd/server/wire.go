@@ -82,8 +82,8 @@ func newMetrics() *metrics.Set {
 	return metrics.New(metrics.Options{
 		Build:    metrics.Build{Version: b.Version, Revision: b.Revision, GoVersion: b.GoVersion},
 		Boundary: metrics.Boundary{OS: b.OS, Arch: b.Arch, Profile: b.Profile},
-		Refusals: problemCodes(),
-		NotReady: notReadyCodes(),
+		Refusals: httpapi.ProblemCodes(),
+		NotReady: httpapi.NotReadyCodes(),
 	})
 }
 

@@ -91,6 +91,10 @@ func OpenLauncher() (*os.File, error) { return openLauncher() }
 // missing. It is cheap enough to be asked before every run.
 func HostProblem() *HostError { return hostProblem() }
 
+// RefusalCure says what would let the daemon make the boundary on a host that seemed able and refused a step of it. The refusal itself names
+// the step.
+func RefusalCure() string { return refusalCure() }
+
 // MaxDescriptors is the largest limit of descriptors that a run may be given here, when as many runs as there are slots may be alive. Epoll
 // watches are counted per real user, and a program can make (n/2)² of them with n descriptors: one that shares its user with the daemon could
 // use up what the daemon's own poller needs (seen with two runs of 4,096), so all slots together may use half. A root daemon's runs have users
@@ -103,7 +107,7 @@ func MaxDescriptors(slots int) int64 {
 }
 
 // Launch starts the launch stage of i, which becomes Node. It returns when the stage runs; whether it succeeds, Control and Stderr say. The
-// launcher is the file from OpenLauncher. On error nothing was started and nothing is left open.
+// launcher is the file from OpenLauncher. On error nothing was started and nothing is left open; a *HostError says that the host refuses it.
 //
 // Precondition: the caller's goroutine is locked to its thread, and stays so until the process was reaped. The kernel ends the process when
 // the thread that started it ends.

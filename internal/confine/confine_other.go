@@ -15,6 +15,8 @@ func unsupported() *HostError {
 
 func hostProblem() *HostError { return unsupported() }
 
+func refusalCure() string { return unsupported().Cure }
+
 // openLauncher works everywhere, so that a daemon can be there to say what the host lacks.
 func openLauncher() (*os.File, error) {
 	path, err := os.Executable()

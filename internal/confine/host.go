@@ -23,6 +23,7 @@ type hostFacts struct {
 	apparmorLabel      string // /proc/self/attr/apparmor/current
 	uidMap, gidMap     string // /proc/self/uid_map, gid_map
 
+	filtered bool   // a system call filter is on the daemon
 	notify   bool   // seccomp knows SECCOMP_RET_USER_NOTIF
 	listener string // why a listener cannot be installed; empty when it can or when no filter is on the daemon
 

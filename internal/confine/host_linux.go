@@ -13,6 +13,8 @@ import (
 
 func hostProblem() *HostError { return gatherFacts().judge() }
 
+func refusalCure() string { return gatherFacts().cureRefusal() }
+
 func gatherFacts() hostFacts {
 	f := hostFacts{
 		architecture:       runtime.GOARCH,
@@ -74,7 +76,7 @@ func (f *hostFacts) askSeccomp() {
 	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
 	f.notify = e == 0
 	mode, err := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0)
-	if err == nil && mode == unix.SECCOMP_MODE_DISABLED {
+	if f.filtered = err != nil || mode != unix.SECCOMP_MODE_DISABLED; !f.filtered {
 		return
 	}
 	if err := tryListener(); err != nil {

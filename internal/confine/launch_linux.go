@@ -64,11 +64,11 @@ func namespaces(slot int) *syscall.SysProcAttr {
 func explainSpawn(err error) error {
 	switch {
 	case errors.Is(err, unix.EPERM):
-		return fmt.Errorf("launch: a user namespace is refused to this process (by a container's system call filter, AppArmor or a sysctl): %w", err)
+		return &HostError{"a user namespace is refused to the daemon: " + err.Error(), refusalCure()}
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EUSERS):
+		return &HostError{"no further user namespace is allowed to the daemon: " + err.Error(), cureNamespaceCount}
 	case errors.Is(err, unix.E2BIG):
 		return fmt.Errorf("launch: profile and arguments are more than a quarter of the daemon's own limit of stack (raise ulimit -s, LimitSTACK=): %w", err)
-	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EUSERS):
-		return fmt.Errorf("launch: no further user namespace is allowed (user.max_user_namespaces, user.max_mnt_namespaces, or nested too deep): %w", err)
 	}
 	return in("launch", err)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -38,13 +39,13 @@ func (c collected) unseen() bool { return c.opened && (!c.gone() || c.lost != ni
 // collector gathers one process's facts. One goroutine owns it; readers and the
 // waiter only send.
 type collector struct {
-	process  *confine.Process
-	bounds   Bounds
-	admitted func() // called once, when the admission record arrives
-	clock    *stopwatch
+	process *confine.Process
+	bounds  Bounds
+	clock   *stopwatch
+	hooks   collectHooks
 
 	control controlText
-	output  *output
+	output  output
 	state   *os.ProcessState
 	open    int // of the pipes on descriptors 1 to 3
 	lost    error
@@ -52,12 +53,26 @@ type collector struct {
 	stopped StopReason
 	killed  bool
 
-	chunks  chan []byte
+	texts   chan []byte  // from the control pipe
+	prints  chan printed // from stdout and stderr
 	ends    chan pipeEnd
 	exits   chan *os.ProcessState
-	done    chan struct{} // closed when collection settled
+	done    chan struct{} // closed when nothing is taken from these any more
 	grace   *time.Timer
 	confirm *time.Timer
+}
+
+// collectHooks are called on the collector's goroutine, which waits for them.
+type collectHooks struct {
+	admitted func()                                   // once, when the admission record arrives
+	printed  func(stream Stream, kept []byte, at int) // kept[at:] of a stream has just been kept
+}
+
+// printed is output that was read. The reader leaves bytes alone until it is
+// rid of what it reads next.
+type printed struct {
+	stream Stream
+	bytes  []byte
 }
 
 // pipeEnd says that nothing more comes from one descriptor of the process.
@@ -71,14 +86,15 @@ type pipeEnd struct {
 // once: then, or closeGrace after exit, or killConfirm after a stop, whichever
 // is first. SIGKILL is sent only through the process's handle and only while it
 // is unreaped.
-func collect(ctx context.Context, p *confine.Process, b Bounds, clock *stopwatch, admitted func()) collected {
+func collect(ctx context.Context, p *confine.Process, b Bounds, clock *stopwatch, hooks collectHooks) collected {
 	c := &collector{
-		process: p, bounds: b, admitted: admitted, clock: clock,
-		output: newOutput(b.MaxOutputBytes), open: 3,
-		chunks: make(chan []byte), ends: make(chan pipeEnd, 3),
+		process: p, bounds: b, clock: clock, hooks: hooks,
+		output: output{bound: b.MaxOutputBytes}, open: 3,
+		texts: make(chan []byte), prints: make(chan printed), ends: make(chan pipeEnd, 3),
 		exits: make(chan *os.ProcessState, 1), done: make(chan struct{}),
 		grace: stoppedTimer(), confirm: stoppedTimer(),
 	}
+	defer close(c.done) // also when a hook panics: the readers then read on to the end, for nobody
 	c.start()
 	c.settle(ctx)
 	return c.finish()
@@ -94,8 +110,8 @@ func stoppedTimer() *time.Timer {
 // whose process is never reaped outlives the run on purpose: it is what reaps
 // the process when that becomes possible.
 func (c *collector) start() {
-	go func() { c.ends <- pipeEnd{1, c.output.drain(c.process.Stdout, 0)} }()
-	go func() { c.ends <- pipeEnd{2, c.output.drain(c.process.Stderr, 1)} }()
+	go func() { c.ends <- pipeEnd{1, c.readOutput(c.process.Stdout, Stdout)} }()
+	go func() { c.ends <- pipeEnd{2, c.readOutput(c.process.Stderr, Stderr)} }()
 	go func() { c.ends <- pipeEnd{3, c.readControl()} }()
 	go func() {
 		state, err := c.process.Wait()
@@ -111,7 +127,28 @@ func (c *collector) readControl() error {
 		n, err := c.process.Control.Read(buf)
 		if n > 0 {
 			select {
-			case c.chunks <- buf[:n]:
+			case c.texts <- buf[:n]:
+			case <-c.done:
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readOutput passes on what comes from f, in turns of two buffers: when the
+// second is taken, the first was copied.
+func (c *collector) readOutput(f *os.File, s Stream) error {
+	var buffers [2][64 << 10]byte
+	for turn := 0; ; turn = 1 - turn {
+		n, err := f.Read(buffers[turn][:])
+		if n > 0 {
+			select {
+			case c.prints <- printed{s, buffers[turn][:n]}:
 			case <-c.done:
 			}
 		}
@@ -128,19 +165,20 @@ func (c *collector) readControl() error {
 func (c *collector) settle(ctx context.Context) {
 	timeout := time.NewTimer(time.Duration(c.bounds.TimeoutMs)*time.Millisecond - c.clock.sinceSpawn())
 	defer timeout.Stop()
-	cancelled, over := ctx.Done(), c.output.over
+	cancelled := ctx.Done()
 	for c.state == nil || c.open > 0 {
 		select {
-		case chunk := <-c.chunks:
-			c.onControl(ctx, chunk)
+		case text := <-c.texts:
+			c.onControl(ctx, text)
+		case p := <-c.prints:
+			if c.onPrinted(p) {
+				c.stop(StopOutputLimit)
+			}
 		case end := <-c.ends:
 			c.onEnd(end)
 		case c.state = <-c.exits:
 			c.clock.mark(StageProgram)
 			c.grace.Reset(closeGrace)
-		case <-over:
-			c.stop(StopOutputLimit)
-			over = nil
 		case <-cancelled:
 			c.stop(StopCancelled)
 			cancelled = nil
@@ -156,9 +194,9 @@ func (c *collector) settle(ctx context.Context) {
 
 // onControl reads on in the control text, and decides about the gate at the
 // moment the eighth limit line arrives.
-func (c *collector) onControl(ctx context.Context, chunk []byte) {
+func (c *collector) onControl(ctx context.Context, text []byte) {
 	measured, admission := c.control.limits(), c.control.admission
-	c.control.feed(chunk)
+	c.control.feed(text)
 	if measured == nil && c.control.limits() != nil {
 		c.clock.mark(StageLaunch)
 		c.decideGate(ctx)
@@ -168,7 +206,7 @@ func (c *collector) onControl(ctx context.Context, chunk []byte) {
 	}
 	if admission == "" && c.control.admission == AdmissionAdmitted {
 		c.clock.mark(StageAdmit)
-		c.admitted()
+		c.hooks.admitted()
 	}
 	if c.control.admission == AdmissionMalformed {
 		c.stop(StopControlMalformed)
@@ -198,6 +236,16 @@ func (c *collector) openGate() {
 	_ = c.process.Gate.Close()
 }
 
+// onPrinted keeps output up to the bound, and says whether this exceeded it.
+func (c *collector) onPrinted(p printed) (over bool) {
+	n, over := c.output.add(p.stream, p.bytes)
+	if n > 0 {
+		kept := slices.Clip(c.output.kept[p.stream])
+		c.hooks.printed(p.stream, kept, len(kept)-n)
+	}
+	return over
+}
+
 func (c *collector) onEnd(end pipeEnd) {
 	c.open--
 	if end.err != nil && c.lost == nil {
@@ -224,11 +272,9 @@ func (c *collector) stop(reason StopReason) {
 // finish lets go of the pipes and states the facts.
 func (c *collector) finish() collected {
 	pipesClosed, duration := c.open == 0, c.clock.sinceSpawn()
-	close(c.done)
 	c.release()
 	c.control.end()
 	c.clock.mark(StageCollect)
-	stdout, stderr, total := c.output.result()
 	return collected{lost: c.lost, opened: c.opened, facts: ProcessFacts{
 		PID:         c.process.PID,
 		Admission:   c.control.admission,
@@ -237,22 +283,28 @@ func (c *collector) finish() collected {
 		PipesClosed: pipesClosed,
 		Stopped:     c.stopped,
 		KillSent:    c.killed,
-		Stdout:      stdout,
-		Stderr:      stderr,
-		OutputBytes: total,
+		Stdout:      c.output.kept[Stdout],
+		Stderr:      c.output.kept[Stderr],
+		OutputBytes: c.output.total,
 		Duration:    duration,
 		Usage:       usageOf(c.state),
 	}}
 }
 
 // release closes our ends and waits for the readers, so that nothing is
-// counted after the facts are stated.
+// counted after the facts are stated. Control text is of no use any more.
 func (c *collector) release() {
 	for _, f := range []*os.File{c.process.Gate, c.process.Control, c.process.Stdout, c.process.Stderr} {
 		_ = f.Close() // also wakes a reader that waits on a pipe held open elsewhere
 	}
-	for ; c.open > 0; c.open-- {
-		<-c.ends
+	for c.open > 0 {
+		select {
+		case <-c.texts:
+		case p := <-c.prints:
+			c.onPrinted(p)
+		case <-c.ends:
+			c.open--
+		}
 	}
 }
 

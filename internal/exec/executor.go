@@ -26,6 +26,7 @@ type Executor struct {
 	node     string
 	launcher *os.File // this binary, held open: what is hashed is what is executed
 	versions versions
+	seen     acquaintances
 	trace    *Trace
 }
 
@@ -59,16 +60,17 @@ func (e *Executor) Close() error { return e.launcher.Close() }
 
 // Run carries out one request and returns what came of it and where the time
 // went. Cancelling ctx asks for the run to end, at any stage; only the result
-// says what came of that. Run is safe for concurrent use. It returns when the
-// run is settled.
-func (e *Executor) Run(ctx context.Context, req Request) (Result, []StageTime) {
+// says what came of that. trace, which may be nil, observes this run beside the
+// executor's own. Run is safe for concurrent use. It returns when the run is
+// settled.
+func (e *Executor) Run(ctx context.Context, req Request, trace *Trace) (Result, []StageTime) {
 	if req.spec.RunID == "" || req.spec.Program.Digest() == "" || req.spec.Input.Digest() == "" {
 		panic("exec: bug: a Request that NewRequest did not make, or of a snapshot that no builder made")
 	}
-	r := &run{Executor: e, spec: req.spec, clock: startStopwatch()}
+	r := &run{Executor: e, spec: req.spec, trace: Join(e.trace, trace), clock: startStopwatch()}
 	defer r.abandon()
 	result := r.line(ctx)
-	e.trace.Settled(SettledInfo{RunID: req.spec.RunID, Result: result, Stages: r.clock.stages})
+	r.trace.Settled(SettledInfo{RunID: req.spec.RunID, Result: result, Stages: r.clock.stages})
 	return result, r.clock.stages
 }
 
@@ -77,6 +79,7 @@ func (e *Executor) Run(ctx context.Context, req Request) (Result, []StageTime) {
 type run struct {
 	*Executor
 	spec    Spec
+	trace   *Trace // the executor's and this run's own
 	clock   *stopwatch
 	slot    *ns.Slot         // claimed and not yet disposed of
 	process *confine.Process // started and not yet collected
@@ -171,8 +174,7 @@ func (r *run) pin(ctx context.Context) (Description, *refusal) {
 		return Description{}, refuse(ReasonUnsupportedHost, "%v", err)
 	}
 	if want := confine.Profile(); r.spec.Profile != want.Digest {
-		return Description{}, refuse(ReasonProfileMismatch,
-			"the request pins profile %s; this daemon's profile %s is %s: read the pins again if another version of confined is what you expect", r.spec.Profile, want.Name, want.Digest)
+		return Description{}, refuse(ReasonProfileMismatch, "%s", profileMismatch(r.spec.Profile, want, got.Runtime.Digest))
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -180,9 +182,7 @@ func (r *run) pin(ctx context.Context) (Description, *refusal) {
 	case err != nil:
 		return Description{}, refuse(ReasonRuntimeMismatch, "the runtime cannot be verified: %v", err)
 	case got.Runtime.Digest != r.spec.Runtime:
-		return Description{}, refuse(ReasonRuntimeMismatch,
-			"the request pins runtime %s; the runtime here is %s (Node %s, %s): read the pins again if that is what you expect",
-			r.spec.Runtime, got.Runtime.Digest, got.Runtime.NodeVersion, got.Runtime.OSBuild())
+		return Description{}, refuse(ReasonRuntimeMismatch, "%s", r.seen.runtimeMismatch(r.spec.Runtime, got.Runtime, confine.Profile().Digest))
 	}
 	return got, nil
 }
@@ -201,19 +201,28 @@ func (r *run) claim() (*ns.Slot, *refusal) {
 	}
 	r.trace.Counted(CountedInfo{RunID: r.spec.RunID, Root: r.pool.Path(), Retained: retained})
 	if retained >= r.pool.MaxRetained() {
-		return nil, refuse(ReasonRetainedLimit,
-			"the root holds %d entries and at most %d are allowed; leftovers are never reclaimed automatically: look at %s and remove what is no longer needed",
-			retained, r.pool.MaxRetained(), r.pool.Path())
+		return nil, refuse(ReasonRetainedLimit, "the root %s holds %d entries and at most %d are allowed (--max-retained): %s",
+			r.pool.Path(), retained, r.pool.MaxRetained(), r.inRoot())
 	}
 	slot, err := root.Claim()
 	switch {
 	case errors.Is(err, ns.ErrNoSlot):
-		return nil, refuse(ReasonRetainedLimit, "every slot is taken; leftovers are never reclaimed automatically")
+		return nil, refuse(ReasonRetainedLimit, "every slot is taken: %s", r.inRoot())
 	case err != nil:
 		return nil, refuse(ReasonSetupFailed, "a slot cannot be claimed: %v", err)
 	}
 	r.slot = slot
 	return slot, nil
+}
+
+// inRoot says what takes up the root, as it is now.
+func (r *run) inRoot() string {
+	listing, err := r.pool.List()
+	if err != nil {
+		return err.Error()
+	}
+	said, cure := listing.Contents()
+	return said + "; " + cure
 }
 
 // materialise writes both snapshots, the home and the canary into the slot.
@@ -281,8 +290,13 @@ func (r *run) job(pinned Description, slot *ns.Slot, v *ns.Verified) confine.Job
 
 // collect waits until the process settled.
 func (r *run) collect(ctx context.Context, slot *ns.Slot, s started) collected {
-	seen := collect(ctx, s.process, r.spec.Bounds, r.clock, func() {
-		r.trace.Admitted(AdmittedInfo{RunID: r.spec.RunID, Namespace: slot.Path(), PID: s.process.PID})
+	seen := collect(ctx, s.process, r.spec.Bounds, r.clock, collectHooks{
+		admitted: func() {
+			r.trace.Admitted(AdmittedInfo{RunID: r.spec.RunID, Namespace: slot.Path(), PID: s.process.PID})
+		},
+		printed: func(stream Stream, kept []byte, at int) {
+			r.trace.Output(OutputInfo{RunID: r.spec.RunID, Stream: stream, Kept: kept, At: at})
+		},
 	})
 	r.process = nil
 	r.trace.Collected(CollectedInfo{RunID: r.spec.RunID, Namespace: slot.Path()})

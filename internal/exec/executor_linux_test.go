@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -13,12 +14,13 @@ import (
 func TestFactsOfOneRun(t *testing.T) {
 	w := newWorld(t)
 	w.main("process.stdout.write('out'); process.stderr.write('err'); process.exitCode = 7\n")
-	var events []string
+	var events, printed []string
 	w.trace = Trace{
 		Counted:      func(i CountedInfo) { events = append(events, fmt.Sprint("counted ", i.Retained)) },
 		Materialised: func(i MaterialisedInfo) { events = append(events, "materialised "+i.Namespace) },
 		Launched:     func(i LaunchedInfo) { events = append(events, "launched "+i.Namespace) },
 		Admitted:     func(i AdmittedInfo) { events = append(events, "admitted "+i.Namespace) },
+		Output:       func(i OutputInfo) { printed = append(printed, fmt.Sprintf("%d %s", i.Stream, i.Kept[i.At:])) },
 		Collected:    func(i CollectedInfo) { events = append(events, "collected "+i.Namespace) },
 		Settled:      func(i SettledInfo) { events = append(events, fmt.Sprint("settled ", len(i.Stages))) },
 	}
@@ -53,18 +55,69 @@ func TestFactsOfOneRun(t *testing.T) {
 	if !slices.Equal(events, want) {
 		t.Errorf("events %q, want %q", events, want)
 	}
+	slices.Sort(printed) // from two pipes, which have no order between them
+	if want := []string{"0 out", "1 err"}; !slices.Equal(printed, want) {
+		t.Errorf("printed %q, want %q", printed, want)
+	}
+}
+
+// TestOutputHookSeesTheResult: what the hook was shown is what the result has,
+// cut at the bound, in order of arrival and before the run is collected; the
+// run's own trace sees it as the executor's does.
+func TestOutputHookSeesTheResult(t *testing.T) {
+	w := newWorld(t)
+	w.main(`import fs from 'node:fs';
+		for (let i = 0; ; i++) fs.writeSync(1 + i % 2, (i % 2 ? 'error ' : 'line ') + i + ' ' + 'x'.repeat(i % 500) + '\n');`)
+	w.spec.MaxOutputBytes = 300_001
+	var seen [2]struct {
+		shown     [2][]byte
+		collected bool
+	}
+	watch := func(i int) Trace {
+		s := &seen[i]
+		return Trace{
+			Output: func(o OutputInfo) {
+				if s.collected || o.At != len(s.shown[o.Stream]) || len(o.Kept) == o.At || o.RunID != w.spec.RunID {
+					t.Errorf("collected %v, %d bytes shown, then %d from %d on", s.collected, len(s.shown[o.Stream]), len(o.Kept), o.At)
+				}
+				s.shown[o.Stream] = append(s.shown[o.Stream], o.Kept[o.At:]...)
+			},
+			Collected: func(CollectedInfo) { s.collected = true },
+		}
+	}
+	own := watch(1)
+	w.trace, w.own = watch(0), &own
+	e := w.executor()
+	w.pin(e)
+	r, ok := w.run(e).(Observed)
+	if !ok || r.Process.Stopped != StopOutputLimit || len(r.Process.Stdout)+len(r.Process.Stderr) != 300_001 {
+		t.Fatalf("got %.500q", fmt.Sprint(r))
+	}
+	for _, s := range seen {
+		if !bytes.Equal(s.shown[Stdout], r.Process.Stdout) || !bytes.Equal(s.shown[Stderr], r.Process.Stderr) || !s.collected {
+			t.Errorf("shown %d and %d bytes, collected %v", len(s.shown[Stdout]), len(s.shown[Stderr]), s.collected)
+		}
+	}
 }
 
 // TestPanicLeavesNothingUnguarded: a bug after the spawn ends the process and
 // keeps the slot, and the panic goes on.
 func TestPanicLeavesNothingUnguarded(t *testing.T) {
-	w := newWorld(t)
-	w.main(waitForever)
-	pid := 0
-	w.trace.Admitted = func(i AdmittedInfo) {
-		pid = i.PID
-		panic("a bug")
+	for name, bug := range map[string]Trace{
+		"at the launch":    {Launched: func(LaunchedInfo) { panic("a bug") }},
+		"at the admission": {Admitted: func(AdmittedInfo) { panic("a bug") }},
+		"at its output":    {Output: func(OutputInfo) { panic("a bug") }},
+	} {
+		t.Run(name, func(t *testing.T) { mustGuard(t, bug) })
 	}
+}
+
+func mustGuard(t *testing.T, bug Trace) {
+	w := newWorld(t)
+	w.main("process.stderr.write('x'.repeat(1 << 20)); " + waitForever)
+	pid := 0
+	w.trace.Launched = func(i LaunchedInfo) { pid = i.PID }
+	w.own = &bug
 	e := w.executor()
 	w.pin(e)
 	func() {

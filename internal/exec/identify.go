@@ -3,8 +3,6 @@ package exec
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"strings"
 
 	"confined/internal/confine"
 	"confined/internal/pins"
@@ -21,11 +19,7 @@ type UnprovenError struct {
 }
 
 func (e *UnprovenError) Error() string {
-	cure := "use the official Node " + strings.Join(pins.BuiltInVersions(), " or ") + ", named with --node; `make node` in confined's repository brings it to .node"
-	if len(pins.BuiltInVersions()) == 0 {
-		cure = "run the daemon on another system, since none is proven for " + runtime.GOOS + "/" + runtime.GOARCH + " yet"
-	}
-	return fmt.Sprintf("the boundary is not proven with this Node: %s is version %s, sha256 %s; cure: %s", e.Node, e.Version, e.SHA256, cure)
+	return fmt.Sprintf("the boundary is not proven with this Node: %s is version %s, sha256 %s; cure: %s", e.Node, e.Version, e.SHA256, pins.CureOfficial())
 }
 
 // Description is the runtime as it is now, and what proves the boundary with it.
@@ -74,5 +68,7 @@ func (e *Executor) identify(ctx context.Context) (pins.Runtime, error) {
 	if err != nil {
 		return pins.Runtime{}, err
 	}
-	return pins.NewRuntime(closure, version, host), nil
+	rt := pins.NewRuntime(closure, version, host)
+	e.seen.note(rt)
+	return rt, nil
 }

@@ -97,10 +97,11 @@ func NewRequest(s Spec, mostDescriptors int64) (Request, []Fault) {
 	}
 	c.digestForm("/runtime", s.Runtime)
 	c.digestForm("/profile", s.Profile)
-	c.snapshot("program", s.ProgramDigest, s.Program)
+	program, input := tree{"program", s.ProgramDigest, s.Program}, tree{"input", s.InputDigest, s.Input}
+	c.snapshot(program, input)
 	c.entry(s.Entry, s.Program)
 	c.args(s.Args)
-	c.snapshot("input", s.InputDigest, s.Input)
+	c.snapshot(input, program)
 	c.between("/timeoutMs", s.TimeoutMs, MinTimeoutMs, MaxTimeoutMs)
 	c.between("/maxOutputBytes", s.MaxOutputBytes, MinOutputBytes, MaxOutputBytes)
 	c.between("/cpuSeconds", s.CPUSeconds, MinCPUSeconds, MaxCPUSeconds)
@@ -126,27 +127,22 @@ func (c *checker) digestForm(pointer string, d pins.Digest) bool {
 	return true
 }
 
-// snapshot compares the digest the caller gave with the one the files have.
-func (c *checker) snapshot(name string, said pins.Digest, got pins.Snapshot) {
-	pointer := "/" + name + "/digest"
-	if !c.digestForm(pointer, said) || got.Digest() == "" || said == got.Digest() {
-		return
+// snapshot compares the digest the caller gave with the one the files have. The
+// other snapshot is for explaining a difference.
+func (c *checker) snapshot(t, other tree) {
+	pointer := "/" + t.name + "/digest"
+	if c.digestForm(pointer, t.said) && t.arrived.Digest() != "" && t.said != t.arrived.Digest() {
+		c.fault(FaultDigestMismatch, pointer, "%s", t.mismatch(other))
 	}
-	c.fault(FaultDigestMismatch, pointer,
-		"the request says %s but the %d files that arrived (%d bytes) are %s; send exactly the files that were digested, or pin the digest of what is sent",
-		said, len(got.Files()), got.Bytes(), got.Digest())
 }
 
 func (c *checker) entry(entry string, program pins.Snapshot) {
 	if program.Digest() != "" && !program.Has(entry) {
-		c.fault(FaultEntryMissing, "/program/entry", "the program has no file %q; entry is the path of one of its files, without program/", entry)
+		c.fault(FaultEntryMissing, "/program/entry", "%s", noEntry(entry, tree{arrived: program}.paths()))
 	}
-	for ending := range strings.FieldsSeq(entryEndings) {
-		if strings.HasSuffix(entry, ending) {
-			return
-		}
+	if !isEntry(entry) {
+		c.fault(FaultEntryType, "/program/entry", "entry %q must end in one of %s", entry, entryEndings)
 	}
-	c.fault(FaultEntryType, "/program/entry", "entry %q must end in one of %s", entry, entryEndings)
 }
 
 func (c *checker) args(args []string) {

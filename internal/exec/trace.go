@@ -11,6 +11,7 @@ type Trace struct {
 	Materialised func(MaterialisedInfo) // every file is written; nothing is verified again yet
 	Launched     func(LaunchedInfo)     // a process exists; nothing was read from its control pipe yet
 	Admitted     func(AdmittedInfo)     // the preload's admission record arrived
+	Output       func(OutputInfo)       // output was kept: in order of arrival, nothing beyond the bound, nothing after Collected
 	Collected    func(CollectedInfo)    // the process settled; runtime and namespace not checked again yet
 	Settled      func(SettledInfo)      // the result is frozen; last, once for every run
 }
@@ -36,6 +37,19 @@ type LaunchedInfo struct {
 type AdmittedInfo struct {
 	RunID, Namespace string
 	PID              int
+}
+
+// OutputInfo is output that has just been kept: Kept[At:]. Kept is all that is
+// kept of this stream by now and, once the run is settled, what the result has.
+// It is never written again, so a hook may hold on to it; nobody may change it.
+//
+// It need not be the program's: before admission, what the launch stage prints
+// goes the same way.
+type OutputInfo struct {
+	RunID  string
+	Stream Stream
+	Kept   []byte
+	At     int
 }
 
 // CollectedInfo names the namespace that is about to be checked again.
@@ -82,6 +96,7 @@ func Join(ts ...*Trace) *Trace {
 		Materialised: each(ts, func(t *Trace) func(MaterialisedInfo) { return t.Materialised }),
 		Launched:     each(ts, func(t *Trace) func(LaunchedInfo) { return t.Launched }),
 		Admitted:     each(ts, func(t *Trace) func(AdmittedInfo) { return t.Admitted }),
+		Output:       each(ts, func(t *Trace) func(OutputInfo) { return t.Output }),
 		Collected:    each(ts, func(t *Trace) func(CollectedInfo) { return t.Collected }),
 		Settled:      each(ts, func(t *Trace) func(SettledInfo) { return t.Settled }),
 	}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,23 +69,24 @@ func (v *versions) ask(ctx context.Context, c pins.Closure) (string, error) {
 	defer runtime.UnlockOSThread()
 	clock := startStopwatch()
 	process, err := confine.Launch(instance, v.launcher)
-	if err != nil {
-		return "", &HostError{Problem: fmt.Sprintf("the launch stage cannot be started: %v", err), Cure: cureBoundary}
+	var refused *HostError
+	switch {
+	case errors.As(err, &refused):
+		return "", refused
+	case err != nil:
+		return "", &HostError{Problem: fmt.Sprintf("the launch stage cannot be started: %v", err), Cure: confine.RefusalCure()}
 	}
 	clock.spawned()
-	got := collect(ctx, process, versionRun, clock, func() {})
+	got := collect(ctx, process, versionRun, clock, collectHooks{admitted: func() {}, printed: func(Stream, []byte, int) {}})
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
 	return readVersion(c.Node, got)
 }
 
-// cureBoundary is for what the kernel refuses a launch stage on a host that
-// seemed able. The refusal itself names the step.
-const cureBoundary = "let the daemon do what the message names, or run it outside of the container, AppArmor profile or system call filter that refuses it"
-
 // readVersion tells a host that cannot have the boundary from a file that is
-// not Node: the launch stage ends with exit code 125 and its reason on stderr.
+// not Node, or that its user may not execute: the launch stage ends with exit
+// code 125 and its reason on stderr.
 func readVersion(node string, got collected) (string, error) {
 	f := got.facts
 	said := fmt.Sprintf("the confined `node --version` %s and printed %.300q, %.300q", f.ending(), f.Stdout, f.Stderr)
@@ -96,7 +98,11 @@ func readVersion(node string, got collected) (string, error) {
 	case f.Stopped != "" || f.Exit == nil:
 		return "", &HostError{Problem: said, Cure: "try again when the host is less busy"}
 	case f.Exit.Code != nil && *f.Exit.Code == confine.RefusalCode:
-		return "", &HostError{Problem: "the boundary cannot be had: " + strings.TrimSpace(string(f.Stderr)), Cure: cureBoundary}
+		uid, gid := confine.OuterID(scratchSlot)
+		if unfit := pins.NotExecutable(node, uid, gid); unfit != nil {
+			return "", unfit
+		}
+		return "", &HostError{Problem: "the boundary cannot be had: " + strings.TrimSpace(string(f.Stderr)), Cure: confine.RefusalCure()}
 	}
 	version, ok := strings.CutPrefix(strings.TrimSuffix(string(f.Stdout), "\n"), "v")
 	if f.Exit.Code == nil || *f.Exit.Code != 0 || !ok || version == "" || strings.ContainsAny(version, "\n\t ") {

@@ -33,7 +33,8 @@ type world struct {
 	max    int
 	spec   Spec
 	cancel context.CancelFunc
-	trace  Trace
+	trace  Trace    // the executor's
+	own    *Trace   // the run's own, beside it
 	after  []func() // undo what a hook did to this process, newest first
 }
 
@@ -130,7 +131,7 @@ func (w *world) run(e *Executor) Result {
 	}
 	w.cancel = cancel
 	defer w.undo()
-	result, _ := e.Run(ctx, req)
+	result, _ := e.Run(ctx, req, w.own)
 	return result
 }
 

@@ -832,8 +832,8 @@ type Exit struct {
 
 // Fault One thing that is wrong with the request.
 type Fault struct {
-	// Code `unknown-field`: a field or part that does not exist here. `missing-field`. `wrong-type`: null included. `out-of-range`: a number, or
-	// the form of an id. `digest-form`: not a digest at all. `digest-mismatch`: not the digest of the files that were sent. `bad-path`,
+	// Code `unknown-field`: a field, part or member that does not exist here. `missing-field`. `wrong-type`: null included, and what is no regular
+	// file, or no base64. `out-of-range`: a number, the form of an id, or an encoding. `digest-form`: not a digest at all. `digest-mismatch`: not the digest of the files that were sent. `bad-path`,
 	// `duplicate-path`, `path-clash`, `too-many-files`, `snapshot-too-large`: what no snapshot can hold. `entry-missing`: no such file in
 	// the program. `entry-type`: not a program file. `bad-argument`: too long, or with a NUL. `not-ready`: only from GET /readyz.
 	Code FaultCode `json:"code"`
@@ -842,13 +842,13 @@ type Fault struct {
 	Detail string `json:"detail"`
 
 	// Pointer RFC 6901, into the request. A file is `/program/files/<path>` or `/input/files/<path>`, in a snapshot `/files/<path>`, with `~`
-	// and `/` of the path escaped; of `too-many-files` and `snapshot-too-large` it is the first file beyond the bound. With `not-ready`
-	// it points into Status.
+	// and `/` of the path escaped; of `too-many-files` and `snapshot-too-large` it is the first file beyond the bound. What is wrong
+	// with an entry of `files` in JSON is at its index, as in `/program/files/0/content/data`. With `not-ready` it points into Status.
 	Pointer string `json:"pointer"`
 }
 
-// FaultCode `unknown-field`: a field or part that does not exist here. `missing-field`. `wrong-type`: null included. `out-of-range`: a number, or
-// the form of an id. `digest-form`: not a digest at all. `digest-mismatch`: not the digest of the files that were sent. `bad-path`,
+// FaultCode `unknown-field`: a field, part or member that does not exist here. `missing-field`. `wrong-type`: null included, and what is no regular
+// file, or no base64. `out-of-range`: a number, the form of an id, or an encoding. `digest-form`: not a digest at all. `digest-mismatch`: not the digest of the files that were sent. `bad-path`,
 // `duplicate-path`, `path-clash`, `too-many-files`, `snapshot-too-large`: what no snapshot can hold. `entry-missing`: no such file in
 // the program. `entry-type`: not a program file. `bad-argument`: too long, or with a NUL. `not-ready`: only from GET /readyz.
 type FaultCode string
@@ -1134,8 +1134,8 @@ type Problem struct {
 	// (403): a peer of another user. `not-found` (404). `run-unknown` (404): no such run waits or is alive. `slot-unknown` (404): there is no
 	// such entry. `method-not-allowed` (405). `not-acceptable` (406): Accept excludes JSON and its stream. `run-id-used` (409): see
 	// RunId. `slot-busy` (409): a run or a process uses it, or it cannot be shown whole. `slot-changed` (412): it is not, or no longer, what
-	// the ETag was of. `precondition-required` (428): If-Match is missing. `too-large` (413): the body, a part's head, the request
-	// document or the number of files. `unsupported-media-type` (415): none of the three forms, or compressed. `invalid-request` (422): readable and wrong, see `errors`. `queue-full`
+	// the ETag was of. `precondition-required` (428): If-Match is missing. `too-large` (413): the body, the head of a part or
+	// member, the request document or the number of files. `unsupported-media-type` (415): none of the three forms, or compressed. `invalid-request` (422): readable and wrong, see `errors`. `queue-full`
 	// (429): all places are taken. `draining` (503): it is shutting down. `upload-memory-full` (503): other requests take it up.
 	// `not-ready` (503): of /readyz, and of /v1/slots where the root cannot be listed. `unsupported-host`, `runtime-unavailable` (503):
 	// see GET /v1/runtime. `internal` (500): a bug or a failure of the daemon.
@@ -1173,8 +1173,8 @@ type Problem struct {
 // (403): a peer of another user. `not-found` (404). `run-unknown` (404): no such run waits or is alive. `slot-unknown` (404): there is no
 // such entry. `method-not-allowed` (405). `not-acceptable` (406): Accept excludes JSON and its stream. `run-id-used` (409): see
 // RunId. `slot-busy` (409): a run or a process uses it, or it cannot be shown whole. `slot-changed` (412): it is not, or no longer, what
-// the ETag was of. `precondition-required` (428): If-Match is missing. `too-large` (413): the body, a part's head, the request
-// document or the number of files. `unsupported-media-type` (415): none of the three forms, or compressed. `invalid-request` (422): readable and wrong, see `errors`. `queue-full`
+// the ETag was of. `precondition-required` (428): If-Match is missing. `too-large` (413): the body, the head of a part or
+// member, the request document or the number of files. `unsupported-media-type` (415): none of the three forms, or compressed. `invalid-request` (422): readable and wrong, see `errors`. `queue-full`
 // (429): all places are taken. `draining` (503): it is shutting down. `upload-memory-full` (503): other requests take it up.
 // `not-ready` (503): of /readyz, and of /v1/slots where the root cannot be listed. `unsupported-host`, `runtime-unavailable` (503):
 // see GET /v1/runtime. `internal` (500): a bug or a failure of the daemon.

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -26,6 +25,9 @@ type API struct {
 	runtime  *runtimeWatch
 	instance string
 	started  time.Time
+
+	hurry   context.Context // done once nobody waits for bodies any more
+	hurryUp context.CancelFunc
 }
 
 // New makes an API. It touches nothing outside itself.
@@ -38,6 +40,7 @@ func New(o Options) (*API, error) {
 		memory: &memory{limit: o.UploadMemory}, runtime: newRuntimeWatch(o.Executor.DescribeRuntime),
 		instance: uuid.NewString(), started: time.Now(),
 	}
+	a.hurry, a.hurryUp = context.WithCancel(context.Background())
 	a.queue = newQueue(o.Workers, o.Queue, a.room)
 	a.router = a.routes()
 	return a, nil
@@ -95,7 +98,7 @@ func (a *API) noteRoute(next http.Handler) http.Handler {
 }
 
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
-	a.problem(w, r, refuse(ProblemCodeNotFound, "there is nothing at this path; GET /openapi.yaml lists what there is"))
+	a.problem(w, r, refuse(ProblemCodeNotFound, "there is nothing at %.200s; there is %s", r.URL.Path, listing(a.router)))
 }
 
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
@@ -113,7 +116,7 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	a.problem(w, r, refuse(ProblemCodeMethodNotAllowed, "%s is not a method of this path; it has %s", r.Method, strings.Join(allowed, ", ")))
+	a.problem(w, r, refuse(ProblemCodeMethodNotAllowed, "%s is not a method of this path; it has %s%s", r.Method, strings.Join(allowed, ", "), adviseMethod(r.Method, allowed)))
 }
 
 // ServeHTTP implements http.Handler.
@@ -126,10 +129,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Confined-Instance", a.instance)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	defer context.AfterFunc(a.hurry, c.body.idle.hurry)()
 	defer a.finish(r, c)
 	defer a.rescue(r, c)
 	if peer, ok := peerOf(r.Context()); a.opts.Owner != nil && (!ok || peer.UID != *a.opts.Owner) {
-		a.problem(c.answer, r, refuse(ProblemCodeForbidden, "this daemon serves uid %d only", *a.opts.Owner))
+		a.problem(c.answer, r, refuse(ProblemCodeForbidden, "this daemon serves uid %d only%s", *a.opts.Owner, adviseStranger(peer, ok)))
 		return
 	}
 	a.router.ServeHTTP(c.answer, r)
@@ -142,13 +146,21 @@ func (a *API) rescue(r *http.Request, c *call) {
 	if v == nil {
 		return
 	}
-	if err, ok := v.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
-		a.log.ErrorContext(r.Context(), "panic", "requestId", c.id, "runId", c.runID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	if v == http.ErrAbortHandler {
+		panic(v)
 	}
+	err := a.panicked(r.Context(), c, v)
 	if c.answer.status != 0 {
+		c.lose()
 		panic(http.ErrAbortHandler)
 	}
-	a.problem(c.answer, r, fmt.Errorf("panic: %v", v))
+	a.problem(c.answer, r, err)
+}
+
+// panicked logs a panic, from where it is recovered, and is the error of it.
+func (a *API) panicked(ctx context.Context, c *call, v any) error {
+	a.log.ErrorContext(ctx, "panic", "requestId", c.id, "runId", c.runID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	return fmt.Errorf("panic: %v", v)
 }
 
 // finish gives back what the request held and writes its line of the log.
@@ -183,11 +195,17 @@ func (a *API) finish(r *http.Request, c *call) {
 // seconds of being cancelled.
 const answerGrace = 20 * time.Second
 
+// lateBodies is how long bodies may still take to come whole after that. Then
+// what has not come is not waited for, and answered 503 draining too.
+const lateBodies = 2 * time.Second
+
 // Drain ends the taking of runs: from now on a new run and every run that waits
 // is answered 503 draining. It returns nil once every run is settled and every
 // client answered. Runs that are alive when ctx is done are cancelled. An error
-// says that some client did not take its answer within the grace.
+// says that some client did not take its answer within the grace. Uploads go on
+// for at most lateBodies more.
 func (a *API) Drain(ctx context.Context) error {
+	defer time.AfterFunc(lateBodies, a.hurryUp)
 	until, ok := ctx.Deadline()
 	if !ok {
 		until = time.Now().Add(time.Minute)

@@ -5,26 +5,25 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
+	"os"
 	"time"
 )
 
 const (
-	// maxBody bounds one request body: two snapshots, and for each of their
-	// files the head of a part with two long names in it.
-	maxBody = 2*64<<20 + 32<<20
 	// maxDrain bounds what is read of a refused body, so that clients that
 	// write everything before they read see the answer and no broken pipe.
 	maxDrain = 512 << 20
-	// uploadIdle is how long a client may send nothing in the middle of a body:
-	// what it sent already keeps others out.
-	uploadIdle = time.Minute
+	// uploadIdle is how long a client may send nothing in the middle of a body,
+	// uploadWhole how long its body may take: what it sent keeps others out.
+	uploadIdle  = time.Minute
+	uploadWhole = 15 * time.Minute
 )
 
 // The ways in which a body cannot be read on, beside those of the connection.
 var (
 	errBodyTooLarge = errors.New("the body is too large")
 	errNoMemory     = errors.New("the bound on upload memory is reached")
+	errTooSlow      = fmt.Errorf("nothing came for %s, or the body is not whole after %s", uploadIdle, uploadWhole)
 )
 
 // body is a request's body, bounded and accounted for. Its first failure stays
@@ -33,23 +32,31 @@ type body struct {
 	src     io.ReadCloser
 	mem     *memory
 	idle    *watchdog
-	limit   int64
-	size    int64  // read so far
-	held    int64  // of mem
-	expects bool   // the client waits for "100 Continue" before it sends
-	end     string // what Read adds behind the body
+	most    int64     // that a body of its form may have
+	limit   int64     // the same, or the whole upload memory
+	length  int64     // that the client announced, -1 when it did not
+	size    int64     // read so far
+	held    int64     // of mem
+	expects bool      // the client waits for "100 Continue" before it sends
+	end     string    // what Read adds behind the body
+	until   time.Time // when it must be whole; from the first Read on
 	failure error
 }
 
 func newBody(w http.ResponseWriter, r *http.Request, mem *memory) *body {
-	b := &body{
-		src: r.Body, mem: mem, limit: min(maxBody, mem.limit), expects: r.Header.Get("Expect") != "",
-		idle: newWatchdog(uploadIdle, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) }),
+	return &body{
+		src: r.Body, mem: mem, limit: mem.limit, length: r.ContentLength, expects: r.Header.Get("Expect") != "",
+		idle: newWatchdog(func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) }),
 	}
-	if r.ContentLength > b.limit {
-		b.failure = errBodyTooLarge // and not that memory is full now: waiting would not help
+}
+
+// bound sets the most that the body may have. One that says to be larger is
+// refused for that, and not because memory is full now: waiting would not help.
+func (b *body) bound(most int64) {
+	b.most, b.limit = most, min(most, b.mem.limit)
+	if b.length > b.limit {
+		b.failure = errBodyTooLarge
 	}
-	return b
 }
 
 // Read implements io.Reader. Every byte of the client's that it returns is
@@ -82,12 +89,23 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next reads from the connection, and ends the connection when nothing comes.
+// next reads from the connection, and gives up when too little comes, or when
+// the daemon is about to end.
 func (b *body) next(p []byte) (int, error) {
-	b.idle.arm()
+	if b.until.IsZero() {
+		b.until = time.Now().Add(uploadWhole)
+	}
+	b.idle.arm(min(uploadIdle, time.Until(b.until)))
 	n, err := b.src.Read(p)
 	b.idle.disarm()
 	b.size += int64(n)
+	switch {
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+	case b.idle.hurried():
+		err = drainingRefusal()
+	default:
+		err = errTooSlow
+	}
 	return n, err
 }
 
@@ -122,7 +140,8 @@ func (b *body) hold(n int64) {
 	b.held += n
 }
 
-// release gives back everything that was reserved.
+// release gives back everything that was reserved. It may be called at any
+// time, and more than once: whoever does has let go of what was read.
 func (b *body) release() {
 	b.mem.give(b.held)
 	b.held = 0
@@ -132,8 +151,11 @@ func (b *body) release() {
 // parser above it makes of that.
 func (b *body) refusal(err error) *refusal {
 	failure := b.failed()
+	var ready *refusal
 	switch {
-	case errors.Is(failure, errBodyTooLarge) && b.limit < maxBody:
+	case errors.As(failure, &ready):
+		return ready
+	case errors.Is(failure, errBodyTooLarge) && b.limit < b.most:
 		return refuse(ProblemCodeTooLarge, "the body exceeds %d bytes, which is all the upload memory this daemon was given", b.limit)
 	case errors.Is(failure, errBodyTooLarge):
 		return refuse(ProblemCodeTooLarge, "the body exceeds %d bytes; a program and an input may have 64 MiB each", b.limit)
@@ -143,44 +165,4 @@ func (b *body) refusal(err error) *refusal {
 		err = failure
 	}
 	return refuse(ProblemCodeMalformedRequest, "the body cannot be read to its end: %s", printable(fmt.Sprint(err), maxDetailBytes))
-}
-
-// watchdog calls bite when it stays armed for longer than its patience. It
-// never bites once disarm has returned.
-type watchdog struct {
-	patience time.Duration
-	bite     func()
-	mu       sync.Mutex
-	armed    bool
-	timer    *time.Timer
-}
-
-func newWatchdog(patience time.Duration, bite func()) *watchdog {
-	return &watchdog{patience: patience, bite: bite}
-}
-
-func (d *watchdog) arm() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.armed = true
-	if d.timer == nil {
-		d.timer = time.AfterFunc(d.patience, d.expire)
-		return
-	}
-	d.timer.Reset(d.patience)
-}
-
-func (d *watchdog) disarm() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.armed = false
-	d.timer.Stop()
-}
-
-func (d *watchdog) expire() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.armed {
-		d.bite()
-	}
 }

@@ -41,9 +41,10 @@ func (r *rig) postReader(t testing.TB, path string, body io.Reader) *httptest.Re
 
 func TestBodiesAreBounded(t *testing.T) {
 	r := newRig(t, nil)
-	b := newBody(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", io.LimitReader(zeros{}, maxBody+1)), r.memory)
+	b := newBody(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", io.LimitReader(zeros{}, maxMultipart+1)), r.memory)
+	b.bound(maxMultipart)
 	n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, b, make([]byte, 1<<20))
-	if p := b.refusal(err); n > maxBody || n < maxBody-1<<20 || !errors.Is(err, errBodyTooLarge) || p.code != ProblemCodeTooLarge || !strings.Contains(p.detail, "64 MiB each") {
+	if p := b.refusal(err); n > maxMultipart || n < maxMultipart-1<<20 || !errors.Is(err, errBodyTooLarge) || p.code != ProblemCodeTooLarge || !strings.Contains(p.detail, "64 MiB each") {
 		t.Errorf("%d bytes, %v, %v", n, err, p)
 	}
 	b.release()
@@ -153,35 +154,82 @@ func (d *discardAnswer) Header() http.Header         { return d.header }
 func (d *discardAnswer) WriteHeader(int)             {}
 func (d *discardAnswer) Write(p []byte) (int, error) { d.n += int64(len(p)); return len(p), nil }
 
-// TestStalledUploadsEnd: who sends nothing for long in the middle of a body is
-// answered and lets go of the memory; who sends slowly is not.
-func TestStalledUploadsEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		l := &pipeListener{conns: make(chan net.Conn)}
-		server := &http.Server{Handler: r}
-		go func() { _ = server.Serve(l) }()
-		client, far := net.Pipe()
-		l.conns <- far
-		go func() {
-			_, _ = fmt.Fprintf(client, "POST /v1/runs HTTP/1.1\r\nHost: c\r\nContent-Type: %s\r\nContent-Length: 1000\r\n\r\n--b\r\n", rawType)
-			for range 3 {
-				pass(uploadIdle - time.Second)
-				_, _ = io.WriteString(client, "X")
+// trickle is a client in a bubble that sends the head of a request at once, a
+// first byte, and then another one after each pause, for as long as it can.
+func (r *rig) trickle(t *testing.T, path string, pause time.Duration, times int) (conn net.Conn, end func()) {
+	l := &pipeListener{conns: make(chan net.Conn)}
+	server := &http.Server{Handler: r}
+	go func() { _ = server.Serve(l) }()
+	client, far := net.Pipe()
+	l.conns <- far
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, err := fmt.Fprintf(client, "POST %s HTTP/1.1\r\nHost: c\r\nContent-Type: %s\r\nContent-Length: 1000000\r\n\r\n--b\r\n", path, rawType)
+		for range times {
+			pass(pause)
+			if err == nil {
+				_, err = io.WriteString(client, "X")
 			}
-		}()
-		start := time.Now()
-		res, body := readAnswer(t, client)
-		if res.StatusCode != 400 || !strings.Contains(body, "malformed-request") || time.Since(start) < 3*(uploadIdle-time.Second)+uploadIdle {
-			t.Errorf("after %v: %d %s", time.Since(start), res.StatusCode, body)
 		}
+	}()
+	return client, func() {
 		_ = client.Close()
 		_ = server.Close()
-		synctest.Wait()
+		<-done
+		pass(time.Second) // in which net/http lets go of the connection
 		if got := r.memory.used.Load(); got != 0 {
 			t.Errorf("%d bytes are still held", got)
 		}
-	})
+	}
+}
+
+// TestSlowUploadsEnd: who sends nothing for long in the middle of a body is
+// answered and lets go of the memory, and so is who sends a little now and then
+// for very long; until then nobody is.
+func TestSlowUploadsEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		pause time.Duration
+		times int
+		after time.Duration
+	}{
+		"stalled at once": {0, 0, uploadIdle},
+		"stalled later":   {uploadIdle - time.Second, 3, 3*(uploadIdle-time.Second) + uploadIdle},
+		"trickling":       {uploadIdle / 2, 100, uploadWhole},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				client, end := newRig(t, nil).trickle(t, "/v1/runs", c.pause, c.times)
+				defer end()
+				res, body := readAnswer(t, client)
+				if res.StatusCode != 400 || !strings.Contains(body, "malformed-request") || !strings.Contains(body, "nothing came for 1m0s") || time.Since(start) != c.after {
+					t.Errorf("after %v: %d %s", time.Since(start), res.StatusCode, body)
+				}
+			})
+		})
+	}
+}
+
+// TestLateUploadsAreAnswered: a body that is still coming when everything else
+// is done is not waited for much longer, and its client told why.
+func TestLateUploadsAreAnswered(t *testing.T) {
+	for _, path := range []string{"/v1/runs", "/v1/snapshots"} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil)
+			client, end := r.trickle(t, path, time.Second, 100)
+			defer end()
+			pass(10 * time.Second)
+			start := time.Now()
+			if err := r.Drain(t.Context()); err != nil || time.Since(start) != 0 {
+				t.Errorf("%v after %v", err, time.Since(start))
+			}
+			res, body := readAnswer(t, client)
+			if res.StatusCode != 503 || !strings.Contains(body, `"code":"draining"`) || res.Header.Get("Retry-After") == "" || time.Since(start) != lateBodies {
+				t.Errorf("%s after %v: %d %s", path, time.Since(start), res.StatusCode, body)
+			}
+		})
+	}
 }
 
 // pipeListener hands out the connections it is given.

@@ -9,17 +9,28 @@ import (
 	"github.com/google/uuid"
 )
 
-// call is one request on its way. Only the request's own goroutine touches it.
+// call is one request on its way. Only the request's own goroutine touches it,
+// except for what a streamed run has while it lasts: see operations.carry.
 type call struct {
-	id       string // X-Request-Id
-	route    string // pattern, empty where none matched
-	runID    string // once known
-	code     ProblemCode
-	start    time.Time
-	body     *body
-	boundary string // of a multipart body
-	answer   *answer
-	ticket   *ticket // of a run that entered the queue
+	id        string // X-Request-Id
+	route     string // pattern, empty where none matched
+	runID     string // once known
+	anonymous bool   // the daemon made runID
+	stream    bool   // the client is to be told of its run as it goes
+	code      ProblemCode
+	start     time.Time
+	body      *body
+	form      form // of a body that must have one
+	answer    *answer
+	ticket    *ticket // of a run that entered the queue
+}
+
+// lose says that the client is about to learn that what became of its request
+// is unknown.
+func (c *call) lose() {
+	if c.ticket != nil {
+		c.ticket.lose()
+	}
 }
 
 type callKey struct{}
@@ -64,14 +75,22 @@ func (a *answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-func (a *answer) Write(p []byte) (int, error) {
-	a.progress()
+// answerPiece is what a client must take of its answer to get another
+// answerIdle.
+const answerPiece = 64 << 10
+
+func (a *answer) Write(p []byte) (written int, err error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
-	n, err := a.ResponseWriter.Write(p)
-	a.bytes += int64(n)
-	return n, err
+	for err == nil && written < len(p) {
+		a.progress()
+		var n int
+		n, err = a.ResponseWriter.Write(p[written:min(len(p), written+answerPiece)])
+		written += n
+	}
+	a.bytes += int64(written)
+	return written, err
 }
 
 // Peer is the process at the other end of a Unix socket, as the kernel says.

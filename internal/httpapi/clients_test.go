@@ -161,7 +161,7 @@ func TestDrainAnswersEveryone(t *testing.T) {
 func TestDrainGivesUpOnWhoTakesNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
-		stuck, _, err := r.queue.enter(t.Context(), "stuck")
+		stuck, _, err := r.queue.enter(t.Context(), summary{id: "stuck"})
 		if err != nil {
 			t.Fatal(err)
 		}

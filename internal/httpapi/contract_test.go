@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -29,10 +31,7 @@ func TestEnumsAreTheCodes(t *testing.T) {
 	faults := words(exec.FaultOutOfRange, exec.FaultDigestForm, exec.FaultDigestMismatch, exec.FaultEntryMissing, exec.FaultEntryType, exec.FaultBadArgument)
 	faults = append(faults, words(pins.BadPath, pins.DuplicatePath, pins.PathClash, pins.TooManyFiles, pins.SnapshotTooLarge)...)
 	faults = append(faults, words(FaultCodeUnknownField, FaultCodeMissingField, FaultCodeWrongType, FaultCodeNotReady)...)
-	doc, err := contractDoc()
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := mustContract(t).Doc
 	for name, want := range map[string][]string{
 		"NotStartedReason": words(exec.Reasons()...),
 		"RunProblemCode":   words(exec.ProblemCodes()...),
@@ -41,6 +40,8 @@ func TestEnumsAreTheCodes(t *testing.T) {
 		"QuarantineReason": words(ns.QuarantineReasons()...),
 		"SlotState":        words(ns.SlotStates()...),
 		"FaultCode":        words(faults...),
+		"ProblemCode":      words(ProblemCodes()...),
+		"NotReadyCode":     words(NotReadyCodes()...),
 	} {
 		if got := enumOf(t, doc, name); !slices.Equal(got, want) {
 			t.Errorf("%s is %v, want %v", name, got, want)
@@ -89,19 +90,15 @@ func enumOf(t *testing.T, doc *openapi3.T, name string) []string {
 	return words(unsorted(t, doc, name)...)
 }
 
-// TestEveryProblemCodeHasItsStatus: a status and a title of its own.
+// TestEveryProblemCodeHasItsStatus: the one that the contract gives it, and a
+// title of its own.
 func TestEveryProblemCodeHasItsStatus(t *testing.T) {
-	doc, err := contractDoc()
-	if err != nil {
-		t.Fatal(err)
-	}
-	titles := map[string]bool{}
-	for _, code := range unsorted(t, doc, "ProblemCode") {
-		status, title := statusOf(ProblemCode(code))
-		if titles[title] || (status == http.StatusInternalServerError) != (code == "internal") {
-			t.Errorf("%s is %d %q", code, status, title)
+	want, titles := mustContract(t).Codes(), map[string]bool{}
+	for _, k := range problemKinds {
+		if want[string(k.code)] != k.status || titles[k.title] || k.title == "" {
+			t.Errorf("%s is %d %q, in the contract %d", k.code, k.status, k.title, want[string(k.code)])
 		}
-		titles[title] = true
+		titles[k.title] = true
 	}
 }
 
@@ -109,8 +106,8 @@ func TestEveryProblemCodeHasItsStatus(t *testing.T) {
 func TestValidatorIsAwake(t *testing.T) {
 	good := string(encoded(t, observedResult("a")))
 	header := http.Header{
-		"Content-Type": {"application/json"}, "X-Request-Id": {"a"}, "Confined-Instance": {"b"}, "Confined-Run-Id": {"a"},
-		"Confined-Status": {"observed"}, "Content-Digest": {"x"}, "Server-Timing": {"queue;dur=1"},
+		"Content-Type": {"application/json"}, "X-Request-Id": {"a"}, "Confined-Instance": {"b"}, "Cache-Control": {"no-store"}, "Confined-Run-Id": {"a"},
+		"Confined-Status": {"observed"}, "Server-Timing": {"queue;dur=1"},
 	}
 	for change, notices := range map[string]bool{
 		"": false, `"pid":4711,`: true, `"attributable":true,`: true, `"code":0,`: true, `"soft":7,`: true, `"durable":true`: true, `"encoding":"utf-8",`: true,
@@ -118,6 +115,8 @@ func TestValidatorIsAwake(t *testing.T) {
 		probe := &recordingT{TB: t}
 		text := strings.Replace(good, change, "", 1)
 		text = strings.ReplaceAll(text, ",}", "}")
+		sum := sha256.Sum256([]byte(text))
+		header.Set("Content-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":")
 		fits(probe, httptest.NewRequest(http.MethodPost, "/v1/runs", nil), 200, header, []byte(text))
 		if probe.failed != notices {
 			t.Errorf("without %s: noticed %v", change, probe.failed)

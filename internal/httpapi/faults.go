@@ -39,6 +39,15 @@ func (f *faults) add(code FaultCode, pointer, detail string) {
 	f.list = append(f.list, Fault{Code: code, Pointer: pointer, Detail: printable(detail, maxDetailBytes)})
 }
 
+// join records what was found elsewhere.
+func (f *faults) join(other *faults) {
+	unlisted := other.total - len(other.list)
+	for _, fault := range other.list {
+		f.add(fault.Code, fault.Pointer, fault.Detail)
+	}
+	f.total += unlisted
+}
+
 // covers says whether pointer, or something it lies in, already has a fault.
 func (f *faults) covers(pointer string) bool {
 	for {

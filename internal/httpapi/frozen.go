@@ -28,9 +28,9 @@ func (f frozen) VisitCreateRunResponse(w http.ResponseWriter) error {
 		return err
 	}
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", mediaResult)
 	h.Set("Content-Length", strconv.FormatInt(m.size, 10))
-	h.Set("Content-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(m.hash.Sum(nil))+":")
+	h.Set("Content-Digest", m.contentDigest())
 	h.Set("Confined-Run-Id", f.result.ID())
 	h.Set("Confined-Status", string(f.result.Status()))
 	h.Set("Server-Timing", f.timing())
@@ -72,4 +72,9 @@ type measure struct {
 func (m *measure) Write(p []byte) (int, error) {
 	m.size += int64(len(p))
 	return m.hash.Write(p)
+}
+
+// contentDigest is RFC 9530's word for what was written.
+func (m *measure) contentDigest() string {
+	return "sha-256=:" + base64.StdEncoding.EncodeToString(m.hash.Sum(nil)) + ":"
 }

@@ -15,11 +15,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
-	"github.com/getkin/kin-openapi/routers"
-
 	"confined"
+	"confined/e2e/contract"
 	"confined/internal/exec"
 	"confined/internal/ns"
 	"confined/internal/pins"
@@ -29,11 +26,34 @@ import (
 // where HTTP itself is tested.
 type stubExecutor struct {
 	run      func(context.Context, exec.Request) exec.Result
+	traced   func(context.Context, exec.Request, *exec.Trace) exec.Result // in the place of run
 	describe func(context.Context) (exec.Description, error)
 }
 
-func (s *stubExecutor) Run(ctx context.Context, req exec.Request) (exec.Result, []exec.StageTime) {
-	return s.run(ctx, req), []exec.StageTime{{Stage: exec.StagePins, Duration: 1500}}
+func (s *stubExecutor) Run(ctx context.Context, req exec.Request, trace *exec.Trace) (exec.Result, []exec.StageTime) {
+	times := []exec.StageTime{{Stage: exec.StagePins, Duration: 1500}}
+	if s.traced != nil {
+		return s.traced(ctx, req, trace), times
+	}
+	result := s.run(ctx, req)
+	printAll(result, trace)
+	return result, times
+}
+
+// printAll tells of the output that a result holds, as an executor did before.
+func printAll(r exec.Result, trace *exec.Trace) {
+	var p exec.ProcessFacts
+	switch r := r.(type) {
+	case exec.Observed:
+		p = r.Process
+	case exec.Unresolved:
+		p = r.Process
+	}
+	for s, kept := range [][]byte{p.Stdout, p.Stderr} {
+		if len(kept) > 0 {
+			trace.Output(exec.OutputInfo{RunID: r.ID(), Stream: exec.Stream(s), Kept: kept})
+		}
+	}
 }
 
 func (s *stubExecutor) MaxDescriptors() int64 { return exec.MaxDescriptors }
@@ -47,6 +67,14 @@ type stubPool struct {
 	mu      sync.Mutex
 	listing ns.Listing
 	err     error
+	show    func(name string) (ns.SlotContents, error)
+	release func(name, tag string) (ns.Disposition, error)
+}
+
+func (p *stubPool) Show(_ context.Context, name string) (ns.SlotContents, error) { return p.show(name) }
+
+func (p *stubPool) Release(_ context.Context, name, tag string) (ns.Disposition, error) {
+	return p.release(name, tag)
 }
 
 func (p *stubPool) List() (ns.Listing, error) {
@@ -225,41 +253,34 @@ func retryable(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }
 
-// contractDoc is openapi.yaml as an independent reader understands it.
-var contractDoc = sync.OnceValues(func() (*openapi3.T, error) {
-	doc, err := openapi3.NewLoader().LoadFromData([]byte(confined.Contract()))
-	if err != nil {
-		return nil, err
-	}
-	return doc, doc.Validate(context.Background())
+// loadContract reads openapi.yaml as an independent reader understands it.
+var loadContract = sync.OnceValues(func() (*contract.Contract, error) {
+	return contract.Load([]byte(confined.Contract()))
 })
+
+func mustContract(t testing.TB) *contract.Contract {
+	t.Helper()
+	c, err := loadContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
 
 // fits fails the test when an answer is not what the contract allows.
 func fits(t testing.TB, req *http.Request, status int, header http.Header, body []byte) {
 	t.Helper()
-	doc, err := contractDoc()
-	if err != nil {
-		t.Fatalf("openapi.yaml: %v", err)
+	fitsAndNotes(t, req, status, header, body, nil)
+}
+
+// fitsAndNotes also notes the kind of the answer. A recorder has the body that a
+// server leaves out of an answer to HEAD.
+func fitsAndNotes(t testing.TB, req *http.Request, status int, header http.Header, body []byte, seen *contract.Ledger) {
+	t.Helper()
+	if req.Method == http.MethodHead {
+		body = nil
 	}
-	if header.Get("X-Request-Id") == "" || header.Get("Confined-Instance") == "" {
-		t.Errorf("%s %s: an id is missing in %v", req.Method, req.URL.Path, header)
-	}
-	method := req.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
-	item := doc.Paths.Value(req.URL.Path)
-	if item == nil || item.GetOperation(method) == nil {
-		item, method = doc.Paths.Value("/healthz"), http.MethodGet // its default stands for any
-	}
-	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: &openapi3filter.RequestValidationInput{
-			Request: req, Route: &routers.Route{Spec: doc, PathItem: item, Method: method, Operation: item.GetOperation(method)},
-		},
-		Status: status, Header: header, Body: io.NopCloser(bytes.NewReader(body)),
-		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: req.Method == http.MethodHead, MultiError: true},
-	})
-	if err != nil {
+	if err := mustContract(t).Check(contract.AnswerTo(req, status, header, body), seen); err != nil {
 		t.Errorf("%s %s: %d does not fit the contract: %v\n%.2000s", req.Method, req.URL.Path, status, err, body)
 	}
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"io"
-	"mime/multipart"
 	"strings"
 
 	"github.com/google/uuid"
@@ -15,46 +14,18 @@ import (
 // a fault, or the refusal that names every fault. mostDescriptors is the host's
 // own bound.
 func (c *call) readRun(mostDescriptors int64) (exec.Request, error) {
-	f := form{parts: multipart.NewReader(c.body, c.boundary), body: c.body}
-	doc, err := f.document()
+	in := intake{body: c.body}
+	program, input := in.tree("program/", "/program/files"), in.tree("input/", "/input/files")
+	doc, inline, err := c.form.run(&in)
 	if err != nil {
 		return exec.Request{}, err
 	}
-	spec := decodeRequest(doc, &f.faults)
-	var program, input pins.Builder
-	if err := f.readTrees(&program, &input); err != nil {
-		return exec.Request{}, err
-	}
-	spec.Program = f.snapshot(&program, "/program/files")
-	spec.Input = f.snapshot(&input, "/input/files")
-	return c.judge(spec, doc, mostDescriptors, &f.faults)
-}
-
-// readTrees sorts the parts after the first into the two trees.
-func (f *form) readTrees(program, input *pins.Builder) error {
-	for {
-		p, err := f.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		tree, path, _ := strings.Cut(p.name, "/")
-		switch {
-		case p.name == partRequest:
-			return refuse(ProblemCodeMalformedRequest, "there are two parts %q; which of them is meant cannot be known", partRequest)
-		case tree == "program" && tree != p.name:
-			err = f.add(program, path, p)
-		case tree == "input" && tree != p.name:
-			err = f.add(input, path, p)
-		default:
-			err = f.stray(p)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	var found faults
+	spec := decodeRequest(doc, inline, &found)
+	found.join(&in.faults)
+	spec.Program = program.snapshot(&found)
+	spec.Input = input.snapshot(&found)
+	return c.judge(spec, doc, mostDescriptors, &found)
 }
 
 // judge makes the request, under the caller's id or a new one.
@@ -64,7 +35,7 @@ func (c *call) judge(spec exec.Spec, doc *node, mostDescriptors int64, f *faults
 		if err != nil {
 			return exec.Request{}, err
 		}
-		spec.RunID = id.String()
+		spec.RunID, c.anonymous = id.String(), true
 	}
 	req, found := exec.NewRequest(spec, mostDescriptors)
 	f.ofRequest(found)
@@ -86,23 +57,85 @@ func has(doc *node, name string) bool {
 
 // readSnapshot reads the whole body of a POST /v1/snapshots.
 func (c *call) readSnapshot() (pins.Snapshot, error) {
-	f := form{parts: multipart.NewReader(c.body, c.boundary), body: c.body}
-	var files pins.Builder
-	for {
-		p, err := f.next()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = f.add(&files, p.name, p)
-		}
-		if err != nil {
-			return pins.Snapshot{}, err
-		}
+	in := intake{body: c.body}
+	files := in.tree("", "/files")
+	if err := c.form.snapshot(&in); err != nil {
+		return pins.Snapshot{}, err
 	}
-	s := f.snapshot(&files, "/files")
-	if f.faults.total > 0 {
-		return pins.Snapshot{}, invalid(&f.faults)
+	s := files.snapshot(&in.faults)
+	if in.faults.total > 0 {
+		return pins.Snapshot{}, invalid(&in.faults)
 	}
 	return s, nil
+}
+
+// intake is what a body is read into, whatever its form.
+type intake struct {
+	body   *body
+	trees  []*tree
+	files  int    // so far, in all trees and in none
+	faults faults // of what the form holds beside the request document
+}
+
+// tree is one snapshot on its way.
+type tree struct {
+	in      *intake
+	prefix  string // of its files' names in forms with one list of files
+	pointer string // of its files in the request
+	builder pins.Builder
+	unfit   int // files that are none: no snapshot can be made
+}
+
+func (in *intake) tree(prefix, pointer string) *tree {
+	t := &tree{in: in, prefix: prefix, pointer: pointer}
+	in.trees = append(in.trees, t)
+	return t
+}
+
+// at is the tree that a name lies in, and the path there; nil where it lies in
+// none.
+func (in *intake) at(name string) (*tree, string) {
+	for _, t := range in.trees {
+		if path, ok := strings.CutPrefix(name, t.prefix); ok {
+			return t, path
+		}
+	}
+	return nil, ""
+}
+
+// count counts a file, or what stands where one could, before anything is done
+// about it.
+func (in *intake) count() error {
+	if in.files++; in.files > maxFiles {
+		return refuse(ProblemCodeTooLarge, "the body has more than %d parts, members or files", maxFiles)
+	}
+	return nil
+}
+
+// fileCost is about what a file takes in memory beside its content. It is
+// reserved too: in the body a file can be a few bytes.
+const fileCost = 256
+
+// add reads a file. Its error is content's own.
+func (t *tree) add(path string, content io.Reader) error {
+	t.in.body.hold(fileCost)
+	return t.builder.Add(path, content)
+}
+
+// refuse records that something that stands for a file is none.
+func (t *tree) refuse(code FaultCode, pointer, detail string) {
+	if t.unfit++; t.unfit <= pins.MaxFaults {
+		t.in.faults.add(code, pointer, detail)
+	}
+}
+
+// snapshot finishes the tree. Where something in it is wrong, that is in f, and
+// the snapshot is the zero one.
+func (t *tree) snapshot(f *faults) pins.Snapshot {
+	s, found := t.builder.Snapshot()
+	f.ofSnapshot(t.pointer, found)
+	if t.unfit > 0 {
+		return pins.Snapshot{}
+	}
+	return s
 }

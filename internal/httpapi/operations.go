@@ -2,14 +2,9 @@ package httpapi
 
 import (
 	"context"
-	"errors"
-	"mime"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"confined"
-	"confined/internal/exec"
 )
 
 // routed are the generated routes, with what must happen before a body is read.
@@ -20,7 +15,7 @@ type routed struct {
 
 // CreateRun refuses, before the body is read, what its head already decides.
 func (o routed) CreateRun(w http.ResponseWriter, r *http.Request) {
-	err := checkAccept(r)
+	stream, err := wantsStream(r)
 	if err == nil {
 		err = checkForm(r)
 	}
@@ -31,7 +26,7 @@ func (o routed) CreateRun(w http.ResponseWriter, r *http.Request) {
 		o.api.problem(w, r, err)
 		return
 	}
-	callOf(r.Context()).body.end = formEnd(r)
+	callOf(r.Context()).stream = stream
 	o.ServerInterface.CreateRun(w, r)
 }
 
@@ -41,27 +36,7 @@ func (o routed) DescribeSnapshot(w http.ResponseWriter, r *http.Request) {
 		o.api.problem(w, r, err)
 		return
 	}
-	callOf(r.Context()).body.end = formEnd(r)
 	o.ServerInterface.DescribeSnapshot(w, r)
-}
-
-// checkAccept refuses a client that could not take a result.
-func checkAccept(r *http.Request) error {
-	accept := strings.Join(r.Header.Values("Accept"), ",")
-	if strings.TrimSpace(accept) == "" {
-		return nil
-	}
-	for item := range strings.SplitSeq(accept, ",") {
-		media, params, err := mime.ParseMediaType(item)
-		if err != nil || media != "application/json" && media != "application/*" && media != "*/*" {
-			continue
-		}
-		if q, err := strconv.ParseFloat(params["q"], 64); err == nil && q == 0 {
-			continue
-		}
-		return nil
-	}
-	return refuse(ProblemCodeNotAcceptable, "a result is application/json, which Accept (%.200q) excludes", accept)
 }
 
 // operations are the strict handlers: each makes one answer or one error.
@@ -75,32 +50,15 @@ func (a operations) CreateRun(ctx context.Context, _ CreateRunRequestObject) (Cr
 		return nil, err
 	}
 	a.trace.UploadBytes(c.body.size)
-	ticket, ctx, err := a.queue.enter(ctx, req.RunID())
+	ticket, ctx, err := a.queue.enter(ctx, summaryOf(req, c.anonymous))
 	if err != nil {
 		return nil, err
 	}
 	c.ticket = ticket
-	wait, err := ticket.await(ctx)
-	switch {
-	case errors.Is(err, errCancelled):
-		a.trace.Abandoned()
-		return frozen{result: cancelledInQueue(req), queued: wait}, nil
-	case err != nil:
-		return nil, err
+	if c.stream {
+		return a.begin(ctx, c, req), nil
 	}
-	a.trace.QueueWait(wait)
-	result, stages := a.opts.Executor.Run(ctx, req)
-	ticket.leave(result.Status() != exec.StatusNotStarted)
-	answer := frozen{result: result, queued: wait, stages: stages}
-	c.body.release() // the files are on disk or gone; only the output is held until the client has taken it
-	c.body.hold(answer.outputBytes())
-	return answer, nil
-}
-
-// cancelledInQueue is the result of a run whose client went away before its
-// turn. A client that only stopped sending still learns what became of it.
-func cancelledInQueue(req exec.Request) exec.Result {
-	return exec.NotStarted{RunID: req.RunID(), Reason: exec.ReasonAborted, Message: "the run was cancelled while it waited in the queue; nothing was touched"}
+	return a.carry(ctx, c, req, nil)
 }
 
 // DescribeSnapshot digests files.

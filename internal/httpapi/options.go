@@ -14,7 +14,7 @@ import (
 
 // Executor carries out runs; *exec.Executor is one.
 type Executor interface {
-	Run(ctx context.Context, req exec.Request) (exec.Result, []exec.StageTime)
+	Run(ctx context.Context, req exec.Request, trace *exec.Trace) (exec.Result, []exec.StageTime)
 	DescribeRuntime(ctx context.Context) (exec.Description, error)
 	MaxDescriptors() int64
 }
@@ -24,6 +24,8 @@ type Pool interface {
 	List() (ns.Listing, error)
 	Others() (int, error)
 	MaxRetained() int
+	Show(ctx context.Context, name string) (ns.SlotContents, error)
+	Release(ctx context.Context, name, tag string) (ns.Disposition, error)
 }
 
 // Options are what an API works with. Nothing in it changes afterwards.
@@ -59,7 +61,8 @@ func (o Options) check() error {
 }
 
 // Trace observes what happens around runs, beside exec.Trace, which observes
-// the runs. Any field may be nil. Hooks run on the request's goroutine.
+// the runs. Any field may be nil. Hooks run on the goroutine of the request or,
+// where that is streamed, of its run.
 type Trace struct {
 	Refused     func(code string)     // a problem is about to be answered
 	QueueWait   func(d time.Duration) // a run waited that long before it started

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -46,9 +47,18 @@ const untilCured = time.Minute
 // know is internal: whether a process existed is then unknown.
 func classify(err error) *refusal {
 	var r *refusal
+	var missing *RequiredHeaderError // only a release requires a header: If-Match
+	var repeated *TooManyValuesForParamError
+	var malformed *InvalidParamFormatError
 	switch {
 	case errors.As(err, &r):
 		return r
+	case errors.As(err, &missing):
+		return refuse(ProblemCodePreconditionRequired, "%s is missing: quote the ETag that a GET of the same path answers", missing.ParamName)
+	case errors.As(err, &repeated):
+		return refuse(ProblemCodeMalformedRequest, "%s is given %d times, expected once", repeated.ParamName, repeated.Count)
+	case errors.As(err, &malformed):
+		return refuse(ProblemCodeMalformedRequest, "%s cannot be read: %v", malformed.ParamName, malformed.Err)
 	case errors.Is(err, http.ErrNotMultipart):
 		return refuse(ProblemCodeUnsupportedMediaType, "the body must be multipart/form-data")
 	case errors.Is(err, http.ErrMissingBoundary):
@@ -74,52 +84,54 @@ func rootRefusal(err error) *refusal {
 	return &refusal{code: ProblemCodeNotReady, detail: string(NotReadyCodeRootUnsound) + ": " + err.Error(), retry: untilCured}
 }
 
+// problemKind is what all problems of one code have in common.
+type problemKind struct {
+	code   ProblemCode
+	status int
+	title  string
+}
+
+// problemKinds are all there are, in the order of the contract.
+var problemKinds = []problemKind{
+	{ProblemCodeMalformedRequest, http.StatusBadRequest, "the request cannot be read"},
+	{ProblemCodeForbidden, http.StatusForbidden, "this daemon serves its owner only"},
+	{ProblemCodeNotFound, http.StatusNotFound, "no such resource"},
+	{ProblemCodeRunUnknown, http.StatusNotFound, "no such run waits or is alive"},
+	{ProblemCodeSlotUnknown, http.StatusNotFound, "no such slot"},
+	{ProblemCodeMethodNotAllowed, http.StatusMethodNotAllowed, "this resource has no such method"},
+	{ProblemCodeNotAcceptable, http.StatusNotAcceptable, "no such representation"},
+	{ProblemCodeRunIDUsed, http.StatusConflict, "this run id was used already"},
+	{ProblemCodeSlotBusy, http.StatusConflict, "this slot cannot be released now"},
+	{ProblemCodeSlotChanged, http.StatusPreconditionFailed, "this slot is not what was shown"},
+	{ProblemCodePreconditionRequired, http.StatusPreconditionRequired, "a release must quote what was shown"},
+	{ProblemCodeTooLarge, http.StatusRequestEntityTooLarge, "the request is too large"},
+	{ProblemCodeUnsupportedMediaType, http.StatusUnsupportedMediaType, "a body of this type is not understood"},
+	{ProblemCodeInvalidRequest, http.StatusUnprocessableEntity, "invalid confined run request"},
+	{ProblemCodeQueueFull, http.StatusTooManyRequests, "the queue is full"},
+	{ProblemCodeDraining, http.StatusServiceUnavailable, "the daemon is shutting down"},
+	{ProblemCodeUploadMemoryFull, http.StatusServiceUnavailable, "the upload memory is full"},
+	{ProblemCodeNotReady, http.StatusServiceUnavailable, "no run can start now"},
+	{ProblemCodeUnsupportedHost, http.StatusServiceUnavailable, "this host is not supported"},
+	{ProblemCodeRuntimeUnavailable, http.StatusServiceUnavailable, "there is no runtime to pin"},
+	{ProblemCodeInternal, http.StatusInternalServerError, "the daemon failed"},
+}
+
+// ProblemCodes are all codes that a problem can have.
+func ProblemCodes() []string {
+	codes := make([]string, len(problemKinds))
+	for i, k := range problemKinds {
+		codes[i] = string(k.code)
+	}
+	return codes
+}
+
 // statusOf is the HTTP status of a code, and its title.
 func statusOf(code ProblemCode) (int, string) {
-	switch code {
-	case ProblemCodeMalformedRequest:
-		return http.StatusBadRequest, "the request cannot be read"
-	case ProblemCodeForbidden:
-		return http.StatusForbidden, "this daemon serves its owner only"
-	case ProblemCodeNotFound:
-		return http.StatusNotFound, "no such resource"
-	case ProblemCodeRunUnknown:
-		return http.StatusNotFound, "no such run waits or is alive"
-	case ProblemCodeSlotUnknown:
-		return http.StatusNotFound, "no such slot"
-	case ProblemCodeSlotBusy:
-		return http.StatusConflict, "this slot cannot be released now"
-	case ProblemCodeSlotChanged:
-		return http.StatusPreconditionFailed, "this slot is not what was shown"
-	case ProblemCodePreconditionRequired:
-		return http.StatusPreconditionRequired, "a release must quote what was shown"
-	case ProblemCodeMethodNotAllowed:
-		return http.StatusMethodNotAllowed, "this resource has no such method"
-	case ProblemCodeNotAcceptable:
-		return http.StatusNotAcceptable, "no such representation"
-	case ProblemCodeRunIDUsed:
-		return http.StatusConflict, "this run id was used already"
-	case ProblemCodeTooLarge:
-		return http.StatusRequestEntityTooLarge, "the request is too large"
-	case ProblemCodeUnsupportedMediaType:
-		return http.StatusUnsupportedMediaType, "a body of this type is not understood"
-	case ProblemCodeInvalidRequest:
-		return http.StatusUnprocessableEntity, "invalid confined run request"
-	case ProblemCodeQueueFull:
-		return http.StatusTooManyRequests, "the queue is full"
-	case ProblemCodeDraining:
-		return http.StatusServiceUnavailable, "the daemon is shutting down"
-	case ProblemCodeUploadMemoryFull:
-		return http.StatusServiceUnavailable, "the upload memory is full"
-	case ProblemCodeNotReady:
-		return http.StatusServiceUnavailable, "no run can start now"
-	case ProblemCodeUnsupportedHost:
-		return http.StatusServiceUnavailable, "this host is not supported"
-	case ProblemCodeRuntimeUnavailable:
-		return http.StatusServiceUnavailable, "there is no runtime to pin"
-	default:
-		return http.StatusInternalServerError, "the daemon failed"
+	i := slices.IndexFunc(problemKinds, func(k problemKind) bool { return k.code == code })
+	if i < 0 {
+		panic(fmt.Sprintf("httpapi: bug: no problem has the code %q", code))
 	}
+	return problemKinds[i].status, problemKinds[i].title
 }
 
 // seconds is d as Retry-After has it: whole seconds, 1 to 60.
@@ -130,18 +142,30 @@ func seconds(d time.Duration) int {
 // problem answers err. It is the only way by which a request is refused.
 func (a *API) problem(w http.ResponseWriter, r *http.Request, err error) {
 	c := callOf(r.Context())
-	p := classify(err)
-	status, title := statusOf(p.code)
 	if c.answer.status != 0 {
 		// Part of an answer is out: the connection breaks, which says "unknown".
 		a.log.InfoContext(r.Context(), "the answer was not taken", "requestId", c.id, "runId", c.runID, "error", err)
-		return
+		panic(http.ErrAbortHandler)
 	}
+	p := a.describe(c, err)
+	c.body.release() // what was read is worth nothing now, and draining takes time
+	c.body.drain()
+	if p.RetryAfterMs != nil {
+		w.Header().Set("Retry-After", strconv.Itoa(*p.RetryAfterMs/1000))
+	}
+	writeJSON(w, p.Status, "application/problem+json", p)
+}
+
+// describe makes the problem that tells err to the client of c, who is about to
+// get it.
+func (a *API) describe(c *call, err error) Problem {
+	p := classify(err)
+	status, title := statusOf(p.code)
 	c.code = p.code
 	if p.code == ProblemCodeInternal {
-		a.log.ErrorContext(r.Context(), "internal error", "requestId", c.id, "runId", c.runID, "error", err)
+		a.log.Error("internal error", "requestId", c.id, "runId", c.runID, "error", err)
+		c.lose()
 	}
-	c.body.drain()
 	out := Problem{
 		Type: "urn:confined:problem:" + string(p.code), Title: title, Status: status, Detail: printable(p.detail, maxDetailBytes),
 		Instance: "urn:confined:request:" + c.id, Code: p.code, Errors: p.faults,
@@ -150,13 +174,11 @@ func (a *API) problem(w http.ResponseWriter, r *http.Request, err error) {
 		out.RunID = &c.runID
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		wait := seconds(a.retryAfter(p))
-		ms := wait * 1000
+		ms := seconds(a.retryAfter(p)) * 1000
 		out.RetryAfterMs = &ms
-		w.Header().Set("Retry-After", strconv.Itoa(wait))
 	}
 	a.trace.Refused(string(p.code))
-	writeJSON(w, status, "application/problem+json", out)
+	return out
 }
 
 // retryAfter is what the refusal says, else an estimate from the queue.
@@ -167,16 +189,20 @@ func (a *API) retryAfter(p *refusal) time.Duration {
 	return a.queue.estimate()
 }
 
-// writeJSON writes v, which always encodes, without HTML escaping and without a
+// encodeJSON is v, which always encodes, without HTML escaping and without a
 // newline at the end.
-func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
+func encodeJSON(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		panic(fmt.Sprintf("httpapi: bug: %T does not encode: %v", v, err))
 	}
-	text := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}
+
+func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
+	text := encodeJSON(v)
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)

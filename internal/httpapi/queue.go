@@ -29,17 +29,21 @@ type queue struct {
 	drainUntil time.Time
 	quiet      bool          // draining, and nothing is open: for good
 	idle       chan struct{} // closed when that becomes true
-	ids        runIDs
+	ids        atMostOnce    // of runs
+	lost       atMostOnce    // contents of requests without an id whose outcome is unknown
 	times      runTimes
 }
 
 // ticket is one run's place.
 type ticket struct {
-	queue   *queue
-	id      string
+	queue *queue
+	summary
 	turn    chan error // one value: nil, or why it will not come
-	entered time.Time
-	started time.Time // its turn came
+	ahead   int        // how many waited before it when it entered
+	entered time.Time  // its request had been read
+	started time.Time  // its turn came
+	stage   Stage
+	slot    string // name, once there is one
 	cancel  context.CancelCauseFunc
 	ended   bool // left the queue
 }
@@ -73,18 +77,22 @@ func drainingRefusal() error {
 }
 
 // enter takes the last place, and the id. ctx ends the run at any stage; the
-// context returned does so too, and when the queue is cancelled.
-func (q *queue) enter(ctx context.Context, id string) (*ticket, context.Context, error) {
+// context returned does so too, and when the run or the queue is cancelled.
+func (q *queue) enter(ctx context.Context, s summary) (*ticket, context.Context, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if err := q.refusal(); err != nil {
 		return nil, nil, err
 	}
-	if !q.ids.claim(id) {
-		return nil, nil, refuse(ProblemCodeRunIDUsed, "run id %s is queued, alive or among the last %d that ran; nothing was started for this request", id, rememberedRuns)
+	if q.lost.has(s.content) {
+		return nil, nil, refuse(ProblemCodeRunIDUsed, "the same request, also without an id, was answered 500: a process may have been started for it. "+
+			"So that repeating it starts no second one, nothing was started now; to run it again, give it an id that is new")
+	}
+	if !q.ids.claim(s.id) {
+		return nil, nil, refuse(ProblemCodeRunIDUsed, "run id %s is queued, alive or among the last %d that ran; nothing was started for this request", s.id, remembered)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	t := &ticket{queue: q, id: id, turn: make(chan error, 1), entered: time.Now(), cancel: cancel}
+	t := &ticket{queue: q, summary: s, turn: make(chan error, 1), ahead: len(q.waiting), entered: time.Now(), stage: StageQueued, cancel: cancel}
 	q.open++
 	q.waiting = append(q.waiting, t)
 	q.dispatch()
@@ -145,6 +153,18 @@ func (t *ticket) leave(started bool) {
 		q.ids.release(t.id)
 	}
 	q.dispatch()
+}
+
+// lose says that the client is about to be told that what became of the run is
+// unknown. A request with an id is refused by that when it comes again; one
+// without is known by its content.
+func (t *ticket) lose() {
+	q := t.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if t.content != "" && q.lost.claim(t.content) {
+		q.lost.finish(t.content)
+	}
 }
 
 // close says that the run's client was answered, or cannot be.

@@ -16,7 +16,7 @@ func always(int) bool { return true }
 
 // stay enters, waits, stays for d and leaves; the result says how it went.
 func stay(ctx context.Context, q *queue, id string, d time.Duration) error {
-	t, ctx, err := q.enter(ctx, id)
+	t, ctx, err := q.enter(ctx, summary{id: id})
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func TestQueueIsFirstInFirstOut(t *testing.T) {
 		var mu sync.Mutex
 		for i := range 10 {
 			go func() {
-				ticket, ctx, err := q.enter(t.Context(), fmt.Sprint(i))
+				ticket, ctx, err := q.enter(t.Context(), summary{id: fmt.Sprint(i)})
 				if err != nil {
 					t.Error(err)
 					return
@@ -122,7 +122,7 @@ func TestQueueLeavesRoom(t *testing.T) {
 			var mu sync.Mutex
 			for i := range 20 {
 				go func() {
-					ticket, ctx, err := q.enter(t.Context(), fmt.Sprint(i))
+					ticket, ctx, err := q.enter(t.Context(), summary{id: fmt.Sprint(i)})
 					if err != nil {
 						t.Error(err)
 						return
@@ -242,15 +242,15 @@ func TestRunIDsAreUsedOnce(t *testing.T) {
 			}
 			pass(time.Minute)
 		}
-		for i := range rememberedRuns {
+		for i := range remembered {
 			if err := stay(t.Context(), q, fmt.Sprint("n", i), 0); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := stay(t.Context(), q, "a", 0); err != nil {
-			t.Errorf("after %d others: %v", rememberedRuns, err)
+			t.Errorf("after %d others: %v", remembered, err)
 		}
-		if got := len(q.ids.taken); got != rememberedRuns {
+		if got := len(q.ids.taken); got != remembered {
 			t.Errorf("%d ids are remembered", got)
 		}
 	})

@@ -43,6 +43,18 @@ func (a operations) Readyz(ctx context.Context, _ ReadyzRequestObject) (ReadyzRe
 	return nil, p
 }
 
+// NotReadyCodes are all reasons why no run could start.
+func NotReadyCodes() []string {
+	var codes []string
+	for _, code := range []NotReadyCode{
+		NotReadyCodeDraining, NotReadyCodeUnsupportedHost, NotReadyCodeRuntimeUnavailable,
+		NotReadyCodeRuntimeUnproven, NotReadyCodeRootUnsound, NotReadyCodeNoFreeSlot,
+	} {
+		codes = append(codes, string(code))
+	}
+	return codes
+}
+
 // NotReady is every reason why a run that came now could not start.
 func (a *API) NotReady(ctx context.Context) []NotReady {
 	listing, root := a.opts.Pool.List()
@@ -65,8 +77,9 @@ func (a *API) notReady(ctx context.Context, listing ns.Listing, root error) []No
 	if root != nil {
 		add(NotReadyCodeRootUnsound, root.Error())
 	} else if others := othersIn(listing); others >= listing.MaxRetained {
-		add(NotReadyCodeNoFreeSlot, "the root holds "+strconv.Itoa(others)+" entries that no run of this daemon will remove, and at most "+
-			strconv.Itoa(listing.MaxRetained)+" are allowed; GET /v1/slots says what they are: look at them in "+listing.Root+" and remove what is no longer needed")
+		said, cure := listing.Contents()
+		add(NotReadyCodeNoFreeSlot, "the root "+listing.Root+" holds "+strconv.Itoa(others)+" entries that no run of this daemon will remove, and at most "+
+			strconv.Itoa(listing.MaxRetained)+" are allowed (--max-retained): "+said+"; "+cure)
 	}
 	return reasons
 }

@@ -12,12 +12,19 @@ import (
 
 // decodeRequest reads the fields of a RunRequest into a Spec and records in f
 // every field that is unknown, missing or of another type. Ranges and forms are
-// exec's to judge. Preconditions: doc comes from parseStrict.
-func decodeRequest(doc *node, f *faults) exec.Spec {
+// exec's to judge. An InlineRunRequest also has the files, which are somebody
+// else's to read. Preconditions: doc comes from a jsonReader.
+func decodeRequest(doc *node, inline bool, f *faults) exec.Spec {
 	d := decoder{f}
 	top := d.object(doc, "", []string{"runtime", "profile", "program", "input", "timeoutMs", "maxOutputBytes", "cpuSeconds", "maxDescriptors"}, "id")
-	program := top.object("program", []string{"digest", "entry"}, "args")
-	input := top.object("input", []string{"digest"})
+	ofProgram, ofInput := []string{"digest", "entry"}, []string{"digest"}
+	if inline {
+		ofProgram, ofInput = append(ofProgram, "files"), append(ofInput, "files")
+	}
+	program := top.object("program", ofProgram, "args")
+	input := top.object("input", ofInput)
+	program.list("files")
+	input.list("files")
 	return exec.Spec{
 		RunID:         top.text("id"),
 		Runtime:       pins.Digest(top.text("runtime")),
@@ -47,7 +54,7 @@ type fields struct {
 }
 
 func (d decoder) wrongType(n *node, pointer string, want kind) {
-	hint := ""
+	hint := adviseInline(pointer)
 	if n.kind == kindNull {
 		hint = "; leave an optional field out instead"
 	}
@@ -71,7 +78,7 @@ func (d decoder) object(n *node, pointer string, required []string, optional ...
 	}
 	for _, name := range required {
 		if out.values[name] == nil {
-			d.faults.add(FaultCodeMissingField, pointer+"/"+name, "this field is required")
+			d.faults.add(FaultCodeMissingField, pointer+"/"+name, "this field is required"+adviseInline(pointer+"/"+name))
 		}
 	}
 	return out
@@ -84,7 +91,7 @@ func unknownField(name string, known []string) string {
 		}
 	}
 	if name == "files" {
-		return "there is no such field in this form; each file is a part of its own, named program/<path> or input/<path>"
+		return "there is no such field in this form; each file is sent beside this document, named program/<path> or input/<path>"
 	}
 	return "there is no such field; known here: " + strings.Join(known, ", ")
 }
@@ -112,14 +119,19 @@ func (d decoder) asText(n *node, pointer string) string {
 	return n.text
 }
 
-func (f fields) texts(name string) []string {
+// list is an array, or nil where there is none.
+func (f fields) list(name string) *node {
 	n := f.values[name]
-	if n == nil {
+	if n != nil && n.kind != kindArray {
+		f.wrongType(n, f.pointer+"/"+name, kindArray)
 		return nil
 	}
-	pointer := f.pointer + "/" + name
-	if n.kind != kindArray {
-		f.wrongType(n, pointer, kindArray)
+	return n
+}
+
+func (f fields) texts(name string) []string {
+	n, pointer := f.list(name), f.pointer+"/"+name
+	if n == nil {
 		return nil
 	}
 	if len(n.items) > exec.MaxArgs {

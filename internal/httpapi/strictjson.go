@@ -2,18 +2,16 @@ package httpapi
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 const (
-	maxDepth  = 32     // levels of nesting; a request needs three
+	maxDepth  = 32     // levels of nesting; a request needs five
 	maxValues = 10_000 // a request needs about a hundred; a node is many times as large as a short value in the document
+	maxText   = 1 << 20
 )
 
 // kind is what a JSON value is, in the words a fault uses.
@@ -47,141 +45,196 @@ type member struct {
 // document has exactly one reading; whether that reading makes sense is for
 // others.
 func parseStrict(doc []byte) (*node, error) {
-	if err := checkText(doc); err != nil {
+	return newJSONReader(bytes.NewReader(doc)).document(nil)
+}
+
+// taker reads one item of an array, which is next, in place of keeping it.
+type taker func(pointer string, depth int) error
+
+// document reads the one value that a JSON text is, to the end of the text.
+// Arrays that takers names by their pointers are handed to them item by item,
+// and their nodes have no items.
+func (r *jsonReader) document(takers map[string]taker) (*node, error) {
+	if err := r.start(); err != nil {
 		return nil, err
 	}
-	r := reader{Decoder: json.NewDecoder(bytes.NewReader(doc))}
-	r.UseNumber()
-	return r.node("", 0)
-}
-
-// checkText establishes that doc is one JSON document whose strings are text.
-func checkText(doc []byte) error {
-	if !utf8.Valid(doc) {
-		return errors.New("it is not valid UTF-8")
-	}
-	if bytes.HasPrefix(doc, []byte("\ufeff")) {
-		return errors.New("it starts with a byte order mark; leave that out")
-	}
-	var whole json.RawMessage
-	err := json.Unmarshal(doc, &whole)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return at(doc, syntax.Offset, syntax.Error())
+	r.takers = takers
+	n, err := r.node("", 0)
+	if err == nil {
+		err = r.end()
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return checkSurrogates(doc)
+	return n, nil
 }
 
-// at words a problem with its place in the document.
-func at(doc []byte, offset int64, problem string) error {
-	before := doc[:min(offset, int64(len(doc)))]
-	line := bytes.Count(before, []byte("\n")) + 1
-	column := len(before) - bytes.LastIndexByte(before, '\n') - 1
-	return fmt.Errorf("line %d, byte %d: %s", line, column, problem)
-}
-
-// checkSurrogates refuses the escapes that encoding/json would replace by
-// U+FFFD, so that no string is altered. doc is valid JSON: a backslash starts an
-// escape sequence, and only that.
-func checkSurrogates(doc []byte) error {
-	for i := 0; i < len(doc); i++ {
-		if doc[i] != '\\' {
-			continue
-		}
-		switch r, next := hex4(doc[i:]), hex4(doc[min(i+6, len(doc)):]); {
-		case !utf16.IsSurrogate(r):
-			i++ // over the character that is escaped; what follows a \uXXXX is no backslash
-		case utf16.DecodeRune(r, next) == utf8.RuneError:
-			return at(doc, int64(i), "half a surrogate pair stands for no character")
-		default:
-			i += len(`\uXXXX\uXXXX`) - 1
-		}
-	}
-	return nil
-}
-
-// hex4 is the value of a \uXXXX that text starts with, or 0.
-func hex4(text []byte) rune {
-	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
-		return 0
-	}
-	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
-	if err != nil {
-		return 0
-	}
-	return rune(n)
-}
-
-// reader reads a document whose syntax is known to be right.
-type reader struct {
-	*json.Decoder
-	values int // read so far
-}
-
-func (r *reader) node(pointer string, depth int) (*node, error) {
+// node reads the value that is next.
+func (r *jsonReader) node(pointer string, depth int) (*node, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("%s has more than %d levels of nesting", pointer, maxDepth)
 	}
 	if r.values++; r.values > maxValues {
 		return nil, fmt.Errorf("%s is one value more than the %d that a document may have", pointer, maxValues)
 	}
-	token, err := r.Token()
+	c, err := r.peek()
 	if err != nil {
 		return nil, err
 	}
-	switch t := token.(type) {
-	case json.Delim:
-		if t == '{' {
-			return r.object(pointer, depth)
-		}
-		return r.array(pointer, depth)
-	case string:
-		return &node{kind: kindString, text: t}, nil
-	case json.Number:
-		return &node{kind: kindNumber, text: t.String()}, nil
-	case bool:
-		return &node{kind: kindBool, text: strconv.FormatBool(t)}, nil
+	n := &node{}
+	switch c {
+	case '{':
+		n.kind, err = kindObject, r.members(n, pointer, depth)
+	case '[':
+		n.kind, err = kindArray, r.items(n, pointer, depth)
+	case '"':
+		n.kind = kindString
+		n.text, err = r.string()
+	case 't':
+		n.kind, n.text, err = kindBool, "true", r.literal("true")
+	case 'f':
+		n.kind, n.text, err = kindBool, "false", r.literal("false")
+	case 'n':
+		n.kind, n.text, err = kindNull, "null", r.literal("null")
+	default:
+		n.kind = kindNumber
+		n.text, err = r.number()
 	}
-	return &node{kind: kindNull, text: "null"}, nil
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
 }
 
-func (r *reader) object(pointer string, depth int) (*node, error) {
-	n, seen := &node{kind: kindObject}, map[string]bool{}
-	for r.More() {
-		token, err := r.Token()
-		if err != nil {
-			return nil, err
+func (r *jsonReader) members(n *node, pointer string, depth int) error {
+	return r.object(pointer, func(name, inner string) error {
+		v, err := r.node(inner, depth+1)
+		n.members = append(n.members, member{name, v})
+		return err
+	})
+}
+
+func (r *jsonReader) items(n *node, pointer string, depth int) error {
+	take := r.takers[pointer]
+	if take == nil {
+		take = func(inner string, depth int) error {
+			v, err := r.node(inner, depth)
+			n.items = append(n.items, v)
+			return err
 		}
-		name := token.(string) // the syntax is right
+	}
+	return r.array(pointer, func(inner string) error { return take(inner, depth+1) })
+}
+
+// object reads an object, which is next, and calls each for every name once its
+// value is next.
+func (r *jsonReader) object(pointer string, each func(name, inner string) error) error {
+	seen := map[string]bool{}
+	r.skip(1)
+	for {
+		more, err := r.more(len(seen) == 0, '}', "after object key:value pair")
+		if err != nil || !more {
+			return err
+		}
+		name, err := r.name()
+		if err != nil {
+			return err
+		}
 		inner := pointer + "/" + escapePointer(name)
 		if seen[name] {
-			return nil, fmt.Errorf("%s is there twice; which of the two is meant cannot be known", inner)
+			return fmt.Errorf("%s is there twice; which of the two is meant cannot be known", inner)
 		}
 		seen[name] = true
-		v, err := r.node(inner, depth+1)
-		if err != nil {
-			return nil, err
+		if err := each(name, inner); err != nil {
+			return err
 		}
-		n.members = append(n.members, member{name, v})
 	}
-	_, err := r.Token()
-	return n, err
 }
 
-func (r *reader) array(pointer string, depth int) (*node, error) {
-	n := &node{kind: kindArray}
-	for r.More() {
-		v, err := r.node(pointer+"/"+strconv.Itoa(len(n.items)), depth+1)
-		if err != nil {
-			return nil, err
-		}
-		n.items = append(n.items, v)
+// name reads a name and the colon behind it.
+func (r *jsonReader) name() (string, error) {
+	c, err := r.peek()
+	if err != nil {
+		return "", err
 	}
-	_, err := r.Token()
-	return n, err
+	if c != '"' {
+		return "", r.bad(0, "looking for beginning of object key string")
+	}
+	name, err := r.string()
+	if err != nil {
+		return "", err
+	}
+	c, err = r.peek()
+	if err != nil {
+		return "", err
+	}
+	if c != ':' {
+		return "", r.bad(0, "after object key")
+	}
+	r.skip(1)
+	return name, nil
+}
+
+// array reads an array, which is next, and calls each for every item once that
+// is next.
+func (r *jsonReader) array(pointer string, each func(inner string) error) error {
+	r.skip(1)
+	for i := 0; ; i++ {
+		more, err := r.more(i == 0, ']', "after array element")
+		if err != nil || !more {
+			return err
+		}
+		if err := each(pointer + "/" + strconv.Itoa(i)); err != nil {
+			return err
+		}
+	}
+}
+
+// more says whether another item follows in what ends with last, and reads the
+// comma before it.
+func (r *jsonReader) more(first bool, last byte, after string) (bool, error) {
+	c, err := r.peek()
+	switch {
+	case err != nil:
+		return false, err
+	case c == last:
+		r.skip(1)
+		return false, nil
+	case first:
+		return true, nil
+	case c != ',':
+		return false, r.bad(0, after)
+	}
+	r.skip(1)
+	return true, nil
+}
+
+// string reads a string, which is next, and keeps it.
+func (r *jsonReader) string() (string, error) {
+	var s strings.Builder
+	text := r.text()
+	var buf [512]byte
+	for {
+		n, err := text.Read(buf[:])
+		s.Write(buf[:n])
+		if keep := r.keep(n); keep != nil {
+			return "", keep
+		}
+		if err == io.EOF {
+			return s.String(), nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// keep counts text that stays in memory until the document is read.
+func (r *jsonReader) keep(n int) error {
+	if r.kept += n; r.kept > maxText {
+		return refuse(ProblemCodeTooLarge, "the document has more than %d bytes of names and values, apart from what files hold", maxText)
+	}
+	return nil
 }
 
 // escapePointer makes one reference token of RFC 6901.

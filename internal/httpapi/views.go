@@ -82,3 +82,31 @@ func slotOf(s ns.SlotInfo) Slot {
 	}
 	return out
 }
+
+func slotDetailOf(c ns.SlotContents) SlotDetail {
+	out := SlotDetail{Slot: slotOf(c.Slot), Entries: []SlotEntry{}, Users: append([]int{}, c.Users...)}
+	for _, e := range c.Entries {
+		shown := SlotEntry{Path: e.Path, Kind: SlotEntryKind(e.Kind), Size: e.Size}
+		if e.SHA256 != "" {
+			shown.Sha256 = &e.SHA256
+		}
+		out.Entries = append(out.Entries, shown)
+	}
+	if c.Hidden != "" {
+		message := "it cannot be shown whole: " + c.Hidden
+		if c.Slot.Message != "" {
+			message = c.Slot.Message + "; " + message
+		}
+		out.Slot.Message = &message
+	}
+	return out
+}
+
+func namespaceOf(d ns.Disposition) (n Namespace, err error) {
+	if d.State == ns.StateRemoved {
+		err = n.FromRemoved(Removed{State: RemovedStateRemoved, Durable: d.Durable})
+		return n, err
+	}
+	err = n.FromQuarantined(Quarantined{State: QuarantinedStateQuarantined, Path: d.Path, Reason: QuarantineReason(d.Reason), Message: d.Message})
+	return n, err
+}

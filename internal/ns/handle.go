@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -67,25 +68,34 @@ func openDirAt(parent int, name string) (int, error) {
 
 // namesIn lists an open directory, sorted bytewise, through a descriptor of its own: the caller's read position is left alone.
 func namesIn(dir int) ([]string, error) {
+	names, _, err := namesUpTo(dir, math.MaxInt)
+	return names, err
+}
+
+// namesUpTo is namesIn for a directory that a stranger may have filled: of more than limit names it returns limit, whichever they are, and
+// says that these are not all.
+func namesUpTo(dir, limit int) (names []string, all bool, err error) {
 	fd, err := openDirAt(dir, ".")
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer unix.Close(fd)
-	var names []string
 	buf := make([]byte, 8192)
-	for {
+	for len(names) <= limit {
 		n := 0
 		err := again(func() (err error) { n, err = unix.ReadDirent(fd, buf); return err })
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if n <= 0 {
-			slices.Sort(names)
-			return names, nil
+			break
 		}
 		_, _, names = unix.ParseDirent(buf[:n], -1, names)
 	}
+	all = len(names) <= limit
+	names = names[:min(len(names), limit)]
+	slices.Sort(names)
+	return names, all, nil
 }
 
 // again repeats a system call that a signal interrupted; the Go runtime sends itself signals.

@@ -1,6 +1,7 @@
 package ns
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -32,8 +33,10 @@ func helper(act string, args []string) error {
 		return helpFull(pool)
 	case "claims":
 		return helpClaims(pool, args[2])
+	case "release":
+		return helpRelease(pool, args[2])
 	}
-	return helpHost(act, pool)
+	return helpHost(act, pool, args[2:])
 }
 
 // helpHold keeps a filled slot until its standard input ends, or it is killed.
@@ -228,4 +231,15 @@ func helpClaims(pool *Pool, rounds string) error {
 		}
 	}
 	return nil
+}
+
+// helpRelease releases a slot as it is.
+func helpRelease(pool *Pool, name string) error {
+	c, err := pool.Show(context.Background(), name)
+	if err != nil {
+		return err
+	}
+	d, err := pool.Release(context.Background(), name, c.Tag)
+	fmt.Println(d.State)
+	return err
 }

@@ -28,6 +28,9 @@ func bornAt(parent int, name string) (ns int64, known bool, err error) {
 	return st.Btim.Nano(), true, nil
 }
 
+// isMountPoint has nothing to add there: macOS has no bind mounts, and another file system shows by its device.
+func isMountPoint(int, string) (bool, error) { return false, nil }
+
 // macOS has no leases: the design asks for them on Linux only. A writer that has a file open or mapped during verification is seen there
 // when it writes, by ctime and contents after the run, and not before.
 func takeLease(int) error           { return nil }

@@ -38,7 +38,7 @@ func fileSystemName(magic uint32) string {
 	case unix.RAMFS_MAGIC:
 		return "ramfs"
 	case unix.OVERLAYFS_SUPER_MAGIC:
-		return "overlayfs"
+		return "overlayfs (as all of a container is but its volumes, docker run -v)"
 	case unix.NFS_SUPER_MAGIC:
 		return "NFS"
 	case unix.SMB_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC:
@@ -84,6 +84,13 @@ func bornAt(parent int, name string) (ns int64, known bool, err error) {
 		return 0, false, nil
 	}
 	return st.Btime.Sec*1e9 + int64(st.Btime.Nsec), true, nil
+}
+
+// isMountPoint reports whether a name in an open directory leads to the top of another mount, a bind mount of the same file system included.
+func isMountPoint(parent int, name string) (bool, error) {
+	var st unix.Statx_t
+	err := again(func() error { return unix.Statx(parent, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, 0, &st) })
+	return st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0, err
 }
 
 // takeLease asks for a read lease on a descriptor open for reading. EAGAIN: somebody has the file open or mapped for writing. It needs the

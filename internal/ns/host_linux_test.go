@@ -165,11 +165,21 @@ func TestRootNeedsLeases(t *testing.T) {
 	}
 }
 
-// helpHost opens the root with the capabilities it has and then without CAP_LEASE, and says what came of each.
-func helpHost(act string, pool *Pool) error {
-	if act != "no-lease" {
-		return fmt.Errorf("no such act")
+// helpHost does what only Linux has.
+func helpHost(act string, pool *Pool, args []string) error {
+	switch act {
+	case "no-lease":
+		return helpNoLease(pool)
+	case "mounted":
+		return helpMounted(pool, args[0])
+	case "use":
+		return helpUse(args[0], args[1])
 	}
+	return fmt.Errorf("no such act")
+}
+
+// helpNoLease opens the root with the capabilities it has and then without CAP_LEASE, and says what came of each.
+func helpNoLease(pool *Pool) error {
 	runtime.LockOSThread()
 	fmt.Println(openAndClose(pool))
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -377,6 +387,12 @@ func TestNoDescriptorStays(t *testing.T) {
 		broken.Remove(SetupIncomplete)
 		_, err := w.pool.List()
 		must(t, err)
+		for _, row := range []string{changed.Name(), broken.Name()} {
+			tag := w.show(row).Tag
+			w.pool.Release(t.Context(), row, "*")
+			w.mustRelease(row, tag)
+		}
+		w.pool.Show(t.Context(), "slot-63")
 	}
 	if after := openDescriptors(t); after != before {
 		t.Errorf("%d descriptors became %d", before, after)

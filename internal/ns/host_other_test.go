@@ -5,4 +5,4 @@ package ns
 import "fmt"
 
 // helpHost is for acts of one system only, of which this one has none.
-func helpHost(act string, _ *Pool) error { return fmt.Errorf("no act %q here", act) }
+func helpHost(act string, _ *Pool, _ []string) error { return fmt.Errorf("no act %q here", act) }

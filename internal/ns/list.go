@@ -146,5 +146,5 @@ func probe(root int, name string) (SlotState, string) {
 		return Leftover, fmt.Sprintf("its lock cannot be probed: %v", err)
 	}
 	unlock(fd)
-	return Leftover, "no daemon that is alive holds it, as after a crash; when no process uses it, remove the directory"
+	return Leftover, "no daemon that is alive holds it, as after a crash; look at it and release it"
 }

@@ -89,15 +89,15 @@ func (w writer) file(parent int, n *node, path string) error {
 		return step("make", path, err)
 	}
 	defer unix.Close(fd)
-	wrote := writeAll(fd, n.content)
+	_, wrote := n.content.WriteTo(descriptor(fd))
 	if err := w.settleModes(fd, n, 0o400); err != nil {
 		return step("own", path, err)
 	}
 	if wrote != nil {
 		return step("write", path, wrote)
 	}
-	if n.size != int64(len(n.content)) {
-		return &MismatchError{path, fmt.Sprintf("has %d bytes after %d were written", n.size, len(n.content))}
+	if n.size != n.content.Size() {
+		return &MismatchError{path, fmt.Sprintf("has %d bytes after %d were written", n.size, n.content.Size())}
 	}
 	n.content = nil
 	return nil
@@ -125,16 +125,19 @@ func (w writer) settleModes(fd int, n *node, perm uint32) error {
 	return nil
 }
 
-func writeAll(fd int, content []byte) error {
-	for len(content) > 0 {
+// descriptor is an open file as an io.Writer.
+type descriptor int
+
+func (fd descriptor) Write(p []byte) (written int, err error) {
+	for written < len(p) {
 		n := 0
-		if err := again(func() (err error) { n, err = unix.Write(fd, content); return err }); err != nil {
-			return err
+		if err := again(func() (err error) { n, err = unix.Write(int(fd), p[written:]); return err }); err != nil {
+			return written, err
 		}
 		if n == 0 {
-			return io.ErrShortWrite
+			return written, io.ErrShortWrite
 		}
-		content = content[n:]
+		written += n
 	}
-	return nil
+	return written, nil
 }

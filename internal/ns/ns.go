@@ -5,8 +5,8 @@
 //
 // A slot is lent to one run at a time, also among several daemons that share a root: the exclusive mkdir of slot-<n> decides. Nothing in
 // the root is ever reclaimed, renamed or deleted because of its name or age; the only entries ever deleted are those that this package
-// made, one by one, each compared with its record first. Whatever cannot be proven to be exactly that is quarantined: left as it is, with
-// a line in an append-only ledger that says why.
+// made, and those that a person was shown and then released, one by one, each compared with its record first. Whatever cannot be proven
+// to be exactly that is quarantined: left as it is, with a line in an append-only ledger that says why.
 //
 // # How
 //
@@ -85,6 +85,11 @@ var ErrNoSlot = errors.New("every slot is taken; leftovers are never reclaimed a
 type RootError struct{ Problem, Cure string }
 
 func (e *RootError) Error() string { return e.Problem + "; cure: " + e.Cure }
+
+// MisplacedError is a RootError that nothing cures but another place: the root's path or its file system is not fit.
+type MisplacedError struct{ *RootError }
+
+func (e *MisplacedError) Unwrap() error { return e.RootError }
 
 // MismatchError says that an entry is not what was recorded: something changed it. Path is absolute, for people; it is never opened.
 type MismatchError struct{ Path, Problem string }

@@ -67,7 +67,7 @@ func judgeWords(root string) error {
 	case !strings.HasPrefix(root, "/"):
 		return &RootError{fmt.Sprintf("the root %q is not absolute", root), "name a path that starts with /"}
 	case !rootWords.MatchString(root):
-		return &RootError{fmt.Sprintf("the root %q holds a character other than A-Z a-z 0-9 . _ @ + - /", root), "name a root of these characters only, as in --root /var/lib/confined/root; state and socket may stay where they are"}
+		return &MisplacedError{&RootError{fmt.Sprintf("the root %q holds a character other than A-Z a-z 0-9 . _ @ + - /", root), "name a root of these characters only; state and socket may stay where they are"}}
 	case root == "/":
 		return &RootError{"the root is /, which holds more than slots", "name a directory of its own"}
 	case strings.HasSuffix(root, "/"):
@@ -167,7 +167,7 @@ func judgeRoot(root string, fd int) error {
 		return &RootError{fmt.Sprintf("the file system of the root %s cannot be examined: %v", root, err), "name a directory on " + fitFileSystems}
 	}
 	if problem != "" {
-		return &RootError{"the root " + root + " " + problem, "name a directory on " + fitFileSystems}
+		return &MisplacedError{&RootError{"the root " + root + " " + problem, "name a directory on " + fitFileSystems}}
 	}
 	if problem, cure := leaseProblem(); problem != "" {
 		return &RootError{problem, cure}

@@ -35,14 +35,20 @@ func (s *Slot) Remove(surprise QuarantineReason) Disposition {
 	}
 }
 
-// removed settles a slot whose entry is gone; the removal is durable when the root's names were flushed since.
+// removed settles a slot whose entry is gone.
 func (s *Slot) removed() Disposition {
-	d := Disposition{State: StateRemoved, Durable: true}
-	if err := syncToDisk(s.root); err != nil {
-		d.Durable = false
-		d.Message = step("fsync", s.pool.root, err).Error()
-	}
+	d := durably(s.root, s.pool.root)
 	s.settle()
+	return d
+}
+
+// durably is the disposition of a slot whose entry is gone: the removal is durable when the root's names were flushed since.
+func durably(root int, path string) Disposition {
+	d := Disposition{State: StateRemoved, Durable: true}
+	if err := syncToDisk(root); err != nil {
+		d.Durable = false
+		d.Message = step("fsync", path, err).Error()
+	}
 	return d
 }
 

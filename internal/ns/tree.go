@@ -24,7 +24,7 @@ type node struct {
 	dir      bool
 	children []*node // of a directory, in the order they are made
 
-	content []byte            // of a file, until it is written
+	content pins.Content      // of a file, until it is written
 	sum     [sha256.Size]byte // of a file: what content hashed to when the snapshot was taken
 
 	made     bool
@@ -55,7 +55,7 @@ func planSlot(program, input pins.Snapshot, canary []byte) []*node {
 		planSnapshot(programName, program),
 		planSnapshot(inputName, input),
 		{name: homeName, dir: true},
-		{name: canaryName, content: canary, sum: sha256.Sum256(canary), size: int64(len(canary))},
+		{name: canaryName, content: pins.Content{canary}, sum: sha256.Sum256(canary), size: int64(len(canary))},
 	}
 }
 

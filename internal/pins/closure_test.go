@@ -114,6 +114,10 @@ func nodeRefusals() []refusalRow {
 		{"musl", node(func(s *elfSpec) { s.interp = "/lib/ld-musl-x86_64.so.1" }), "opt/bin/node", "not the loader of glibc", "official Node"},
 		{"JavaScript elsewhere", node(func(s *elfSpec) { s.data = `"defines": ["NODE_SHARED_BUILTIN_UNDICI_UNDICI_PATH=/usr/share/nodejs` }), "opt/bin/node", "from outside its binary", "official Node"},
 		{"a relative loader", node(func(s *elfSpec) { s.interp = "lib/ld-linux-x86-64.so.2" }), "lib/ld-linux-x86-64.so.2", "no absolute path", "official Node"},
+		{"a directory with Node in it", func(tr *tree) {
+			tr.remove("opt/bin/node")
+			tr.write("opt/bin/node/bin/node", "")
+		}, "bin/node", "is a directory", "bin/node/bin/node"},
 		{"a directory with a newline", func(tr *tree) {
 			tr.elf("o\npt/node", tr.node)
 			tr.link("../o\npt/node", "bin/node")

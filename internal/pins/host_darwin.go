@@ -38,3 +38,16 @@ func fileID(info fs.FileInfo) (FileID, error) {
 	}
 	return FileID{Dev: uint64(st.Dev), Ino: st.Ino, UID: st.Uid, Size: st.Size, MtimeNs: st.Mtimespec.Nano(), CtimeNs: st.Ctimespec.Nano()}, nil
 }
+
+func ownerOf(info fs.FileInfo) (uid, gid int, known bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, false
+	}
+	return int(st.Uid), int(st.Gid), true
+}
+
+func mountedNoexec(path string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(path, &st) == nil && st.Flags&unix.MNT_NOEXEC != 0
+}

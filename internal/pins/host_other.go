@@ -16,3 +16,7 @@ func hostFacts() ([]HostFact, error) { return nil, errHost }
 func openNoSymlinks(string) (*os.File, error) { return nil, errHost }
 
 func fileID(fs.FileInfo) (FileID, error) { return FileID{}, errHost }
+
+func ownerOf(fs.FileInfo) (uid, gid int, known bool) { return 0, 0, false }
+
+func mountedNoexec(string) bool { return false }

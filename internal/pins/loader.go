@@ -133,7 +133,7 @@ func (l *loader) takeNode(c candidate) (RuntimeFile, error) {
 	if err == nil && shared {
 		err = &UnavailableError{c.way.canonical,
 			"was built to load parts of Node as JavaScript from outside its binary (" + sharedBuiltin + "… in process.config), as distributions' packages are",
-			cureOfficial}
+			CureOfficial()}
 	}
 	if err != nil {
 		return RuntimeFile{}, err
@@ -166,7 +166,7 @@ func (l *loader) record(asked string, w way) error {
 func (l *loader) passable() error {
 	for dir, asked := range l.left {
 		if !l.makes(dir) {
-			return &UnavailableError{asked, "leads through " + dir + ", which holds no part of the runtime", cureOfficial}
+			return &UnavailableError{asked, "leads through " + dir + ", which holds no part of the runtime", CureOfficial()}
 		}
 	}
 	return nil
@@ -213,13 +213,13 @@ func (l *loader) program(node string) (*object, error) {
 	c.way.left = nil // nobody needs the path that people wrote: Node is started by its canonical one
 	switch {
 	case !strings.Contains(path.Base(at), "node"):
-		return nil, &UnavailableError{node, "leads to " + at + ", which by its name is a version manager and not Node", cureExecPath}
+		return nil, &UnavailableError{node, "leads to " + at + ", which by its name is a version manager and not Node", cureExecPath()}
 	case c.elf.machine != l.machine:
-		return nil, &UnavailableError{at, fmt.Sprintf("is built for %s, and this host is %s", machineName(c.elf.machine), machineName(l.machine)), cureOfficial}
+		return nil, &UnavailableError{at, fmt.Sprintf("is built for %s, and this host is %s", machineName(c.elf.machine), machineName(l.machine)), CureOfficial()}
 	case c.elf.interp == "":
-		return nil, &UnavailableError{at, "is statically linked, which the boundary was never tried with", cureOfficial}
+		return nil, &UnavailableError{at, "is statically linked, which the boundary was never tried with", CureOfficial()}
 	case !c.elf.dynamic:
-		return nil, &UnavailableError{at, "names a loader and has nothing for it to load", cureOfficial}
+		return nil, &UnavailableError{at, "names a loader and has nothing for it to load", CureOfficial()}
 	}
 	file, err := l.takeNode(c)
 	if err != nil {
@@ -233,12 +233,24 @@ func (l *loader) program(node string) (*object, error) {
 // notNode says what is wrong with what the Node path leads to.
 func (l *loader) notNode(node string, err error) error {
 	switch {
+	case pathProblem(node) == "" && binaryIn(node) != "":
+		return &UnavailableError{node, "is a directory", "name the binary: --node " + binaryIn(node)}
 	case errors.Is(err, errScript):
-		return &UnavailableError{node, "is a script and not the Node binary, perhaps a version manager's shim", cureExecPath}
+		return &UnavailableError{node, "is a script and not the Node binary, perhaps a version manager's shim", cureExecPath()}
 	case errors.Is(err, errOtherClass), errors.Is(err, errOtherMachine):
-		return &UnavailableError{node, err.Error() + ", and this host is " + machineName(l.machine), cureOfficial}
+		return &UnavailableError{node, err.Error() + ", and this host is " + machineName(l.machine), CureOfficial()}
 	}
-	return refusal(node, err, cureExecPath)
+	return refusal(node, err, cureExecPath())
+}
+
+// binaryIn is where a directory that Node was installed to has the binary; empty for anything else.
+func binaryIn(dir string) string {
+	for _, at := range []string{dir + "/bin/node", dir + "/node"} {
+		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() {
+			return at
+		}
+	}
+	return ""
 }
 
 // interpreter takes the loader that program names, and learns its default directories.
@@ -246,15 +258,15 @@ func (l *loader) interpreter(program *object) error {
 	asked := program.elf.interp
 	if name := path.Base(asked); name != "ld-linux-x86-64.so.2" && name != "ld-linux-aarch64.so.1" {
 		return &UnavailableError{program.file.Path,
-			fmt.Sprintf("is loaded by %q, which is not the loader of glibc (musl's searches in other ways)", asked), cureOfficial}
+			fmt.Sprintf("is loaded by %q, which is not the loader of glibc (musl's searches in other ways)", asked), CureOfficial()}
 	}
 	c, err := l.open(asked)
 	if err != nil {
-		return refusal(asked, err, cureInstall)
+		return refusal(asked, err, cureInstall())
 	}
 	defer c.file.Close()
 	if c.elf.machine != l.machine || c.elf.kind != elfDyn || c.elf.interp != "" || !c.elf.dynamic {
-		return &UnavailableError{asked, "is no loader for " + machineName(l.machine), cureInstall}
+		return &UnavailableError{asked, "is no loader for " + machineName(l.machine), cureInstall()}
 	}
 	spotter := dirSpotter{candidates: l.systemDirs, found: map[string]bool{}}
 	file, err := l.take(c, spotter.look)

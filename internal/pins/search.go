@@ -26,7 +26,7 @@ func (l *loader) libraries() error {
 			}
 		}
 		if len(l.objects) > maxObjects {
-			return &UnavailableError{l.objects[0].file.Path, fmt.Sprintf("needs more than %d libraries", maxObjects), cureOfficial}
+			return &UnavailableError{l.objects[0].file.Path, fmt.Sprintf("needs more than %d libraries", maxObjects), CureOfficial()}
 		}
 	}
 	return nil
@@ -36,7 +36,7 @@ func (l *loader) libraries() error {
 func (l *loader) need(o *object, name string) error {
 	name, err := expand(name, o.origin)
 	if err != nil {
-		return &UnavailableError{o.file.Path, err.Error(), cureOfficial}
+		return &UnavailableError{o.file.Path, err.Error(), CureOfficial()}
 	}
 	if l.has(name) {
 		return nil
@@ -59,17 +59,17 @@ func (l *loader) need(o *object, name string) error {
 	}
 	return &UnavailableError{o.file.Path,
 		fmt.Sprintf("needs %q, which is in none of the directories that the loader searches without its cache (%s)", name, strings.Join(dirs, " ")),
-		cureInstall}
+		cureInstall()}
 }
 
 // needPath is need for a name with a slash, which is not searched for.
 func (l *loader) needPath(o *object, name string) error {
 	if !strings.HasPrefix(name, "/") {
-		return &UnavailableError{o.file.Path, fmt.Sprintf("needs %q, relative to wherever it is started", name), cureOfficial}
+		return &UnavailableError{o.file.Path, fmt.Sprintf("needs %q, relative to wherever it is started", name), CureOfficial()}
 	}
 	found, err := l.try(o, name, name)
 	if err == nil && !found {
-		return &UnavailableError{o.file.Path, fmt.Sprintf("needs %q, which is not there", name), cureInstall}
+		return &UnavailableError{o.file.Path, fmt.Sprintf("needs %q, which is not there", name), cureInstall()}
 	}
 	return err
 }
@@ -88,14 +88,14 @@ func (l *loader) try(o *object, name, at string) (found bool, err error) {
 	case err != nil && passedOver(err):
 		return false, nil
 	case err != nil:
-		return false, refusal(at, err, cureOfficial)
+		return false, refusal(at, err, CureOfficial())
 	}
 	defer c.file.Close()
 	if c.elf.machine != l.machine {
 		return false, nil
 	}
 	if c.elf.kind != elfDyn || !c.elf.dynamic {
-		return false, &UnavailableError{at, "is no shared library", cureOfficial}
+		return false, &UnavailableError{at, "is no shared library", CureOfficial()}
 	}
 	file, err := l.takeNode(c)
 	if err != nil {
@@ -159,10 +159,10 @@ func dirList(o *object, list *string) ([]string, error) {
 	for dir := range strings.SplitSeq(*list, ":") {
 		expanded, err := expand(dir, o.origin)
 		if err != nil {
-			return nil, &UnavailableError{o.file.Path, err.Error(), cureOfficial}
+			return nil, &UnavailableError{o.file.Path, err.Error(), CureOfficial()}
 		}
 		if !strings.HasPrefix(expanded, "/") {
-			return nil, &UnavailableError{o.file.Path, fmt.Sprintf("has the library directory %q, relative to wherever it is started", dir), cureOfficial}
+			return nil, &UnavailableError{o.file.Path, fmt.Sprintf("has the library directory %q, relative to wherever it is started", dir), CureOfficial()}
 		}
 		dirs = append(dirs, strings.TrimRight(expanded, "/"))
 	}

@@ -32,20 +32,20 @@ type Entry struct {
 }
 
 // Snapshot is a set of files with their content, within the bounds above, and its digest. Only [Builder.Snapshot] makes
-// one, and nothing changes it afterwards: copies share the content. The zero value is no snapshot (its digest is empty);
-// the snapshot without files comes from an unused Builder.
+// one, and nothing changes it afterwards, though [Snapshot.Forget] can let go of the content: copies share that. The zero
+// value is no snapshot (its digest is empty); the snapshot without files comes from an unused Builder.
 type Snapshot struct {
-	entries  []Entry  // in bytewise path order
-	contents [][]byte // contents[i] belongs to entries[i]
-	dirs     []string // parents before children
+	entries  []Entry    // in bytewise path order
+	contents *[]Content // (*contents)[i] belongs to entries[i]; shared by all copies, nil once forgotten
+	dirs     []string   // parents before children
 	protocol string
 	digest   Digest
 	bytes    int64
 }
 
 // newSnapshot takes entries that [Builder.Snapshot] found without fault, in bytewise path order.
-func newSnapshot(entries []Entry, contents [][]byte) Snapshot {
-	s := Snapshot{entries: entries, contents: contents, protocol: protocolOf(entries)}
+func newSnapshot(entries []Entry, contents []Content) Snapshot {
+	s := Snapshot{entries: entries, contents: &contents, protocol: protocolOf(entries)}
 	for _, e := range entries {
 		s.bytes += e.Size
 	}
@@ -72,14 +72,23 @@ func (s Snapshot) Files() []Entry { return slices.Clone(s.entries) }
 func (s Snapshot) Dirs() []string { return slices.Clone(s.dirs) }
 
 // All yields every file with its content in bytewise path order. The content is shared by all copies of the snapshot:
-// it must not be written to.
-func (s Snapshot) All() iter.Seq2[Entry, []byte] {
-	return func(yield func(Entry, []byte) bool) {
+// it must not be written to. It panics once the content was forgotten.
+func (s Snapshot) All() iter.Seq2[Entry, Content] {
+	return func(yield func(Entry, Content) bool) {
 		for i, e := range s.entries {
-			if !yield(e, s.contents[i]) {
+			if !yield(e, (*s.contents)[i]) {
 				return
 			}
 		}
+	}
+}
+
+// Forget lets go of the content that this snapshot and all copies of it share, for when it is on disk and no longer
+// needed in memory; everything else stays. It must not run beside All. Forgetting twice, or the zero value, does
+// nothing.
+func (s Snapshot) Forget() {
+	if s.contents != nil {
+		*s.contents = nil
 	}
 }
 

@@ -78,10 +78,10 @@ func regularFile(path string, f *os.File) (FileID, error) {
 		return FileID{}, &UnavailableError{path, "cannot be examined (" + reason(err) + ")", "repair the file or its disk"}
 	}
 	if !info.Mode().IsRegular() {
-		return FileID{}, &UnavailableError{path, "is no regular file (" + info.Mode().Type().String() + ")", cureExecPath}
+		return FileID{}, &UnavailableError{path, "is no regular file (" + info.Mode().Type().String() + ")", cureExecPath()}
 	}
 	if info.Size() > maxRuntimeFile {
-		return FileID{}, &UnavailableError{path, fmt.Sprintf("has %d bytes, more than the bound of %d", info.Size(), maxRuntimeFile), cureOfficial}
+		return FileID{}, &UnavailableError{path, fmt.Sprintf("has %d bytes, more than the bound of %d", info.Size(), maxRuntimeFile), CureOfficial()}
 	}
 	return fileID(info)
 }

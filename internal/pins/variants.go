@@ -50,7 +50,7 @@ func variant(dir, name string) error {
 	switch {
 	case err == nil:
 		return &UnavailableError{path.Join(dir, name),
-			"is a copy of a library for certain processors: which copy is loaded depends on the host", "remove the copy, or " + cureOfficial}
+			"is a copy of a library for certain processors: which copy is loaded depends on the host", "remove the copy, or " + CureOfficial()}
 	case passedOver(err):
 		return nil
 	}

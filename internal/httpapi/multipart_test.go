@@ -29,14 +29,14 @@ func rawProgram() string { return rawPart("program/main.mjs", helloSource) }
 func TestMalformedForms(t *testing.T) {
 	whole := raw(rawRequest(), rawProgram())
 	cut := func(after string) string { return whole[:strings.LastIndex(whole, after)+len(after)] }
-	many := strings.Repeat("--b\r\n"+rawPart("input/x", "")+"\r\n", maxParts+1)
+	many := strings.Repeat("--b\r\n"+rawPart("input/x", "")+"\r\n", maxFiles+1)
 	for name, c := range map[string]struct {
 		body, contentType string
 		code              ProblemCode
 		want              string // in the detail
 	}{
 		"no type":               {whole, "", "unsupported-media-type", "multipart/form-data"},
-		"JSON":                  {"{}", "application/json", "unsupported-media-type", "application/json"},
+		"text":                  {"{}", "text/plain", "unsupported-media-type", "application/x-tar"},
 		"urlencoded":            {"a=b", "application/x-www-form-urlencoded", "unsupported-media-type", "curl: -F"},
 		"mixed":                 {whole, "multipart/mixed; boundary=b", "unsupported-media-type", "multipart/mixed"},
 		"unreadable type":       {whole, "a b c", "unsupported-media-type", ""},

@@ -1,0 +1,72 @@
+package main
+
+// manual is what the help of a command says above its flags.
+func manual(command string) string {
+	switch command {
+	case "run":
+		return runManual
+	case "digest":
+		return `confined digest [flags] DIR
+
+Prints the digest that a request pins for the files in DIR, as POST /v1/snapshots
+computes it; no daemon is needed. Symbolic links and special files are refused.
+`
+	case "pins":
+		return `confined pins [flags]
+
+Prints a lock file: the digests of runtime and profile that a request pins, and
+what they were computed from. Keep it beside your programs:
+
+  confined pins > pins.json
+  confined run --pins pins.json DIR
+  confined pins --diff pins.json
+
+With --diff it says in words what has changed since: Node, a library, a link, the
+launcher, only the operating system, or the profile. It then exits with 0 where
+the pins are the same, with 1 where they differ, and with 125 where it cannot tell.
+`
+	case "slots":
+		return `confined slots [flags]
+confined slots release [flags] NAME
+
+Lists every slot and every other entry of the root. What is quarantined or left
+over is never removed automatically; release removes it.
+`
+	case "slots release":
+		return `confined slots release [flags] NAME
+
+Shows what is in a slot, asks, and removes exactly what was shown; a slot that
+changed meanwhile, or that a process still uses, stays. It exits with 0 when the
+slot is removed, and with 1 when it is not.
+`
+	}
+	return "confined " + command + " [flags]\n"
+}
+
+const runManual = `confined run [flags] DIR [-- ARGUMENT...]
+confined run [flags] -   [-- ARGUMENT...]
+
+Sends the files in DIR to the daemon as one program, runs it once, and passes its
+output on as it comes. With - the program is one file, read from stdin; it is
+called main.mjs, or what --entry says. The last line on stderr says what the
+daemon observed. Nothing is ever sent twice.
+
+Exit codes:
+  the program's own, or 128 and the number of the signal that ended it: only of a
+       run that was observed and is attributable
+  125  no run: no process existed. Also for a mistake in the command line
+  126  a run that must not be credited to what was pinned, or whose output could
+       not be written whole to where it was to go
+  127  unknown: a process may exist, or have existed
+A program can exit with these too. What tells them apart is --json: it prints the
+result as the daemon froze it, byte for byte (and a newline on a terminal), or
+the problem where there was no run.
+
+Output that is not to a terminal is passed on verbatim. On a terminal control
+characters are spelt out, as ^[; --raw lets them through. A reader of stdout that
+goes away, as head does, neither ends the run nor changes the exit code: the rest
+is dropped, and a line on stderr says so.
+
+SIGINT and SIGTERM stop the run and wait for its result; a second one leaves at
+once, with 127. Whether bounds are in range is for the daemon to judge.
+`
