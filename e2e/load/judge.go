@@ -82,7 +82,7 @@ func (r *record) add(x *vegeta.Result) {
 	if x.Code == http.StatusTooManyRequests || x.Code == http.StatusServiceUnavailable {
 		r.refusals = append(r.refusals, x.Latency)
 	}
-	if x.URL == runsURL && x.Code == http.StatusOK {
+	if x.Method == http.MethodPost && x.URL == runsURL && x.Code == http.StatusOK {
 		r.answer(x)
 	}
 }

@@ -190,7 +190,8 @@ func archive(pairs ...any) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return body.Bytes(), w.Close()
+	err := w.Close()
+	return body.Bytes(), err
 }
 
 func (m maker) snapshot(content []byte) vegeta.Target {
