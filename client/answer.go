@@ -68,17 +68,19 @@ func problemOf(response *http.Response) error {
 	if mediaType != problemType || json.Unmarshal(body, &p) != nil || p.Code == "" || p.Status != response.StatusCode {
 		return fmt.Errorf("the answer has the status %d and is no problem of the contract: %.200q", response.StatusCode, body)
 	}
-	e := newProblemError(p)
-	if seconds, err := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 16); err == nil && e.RetryAfter == 0 {
-		e.RetryAfter = time.Duration(seconds) * time.Second
-	}
-	return e
+	return newProblemError(p, response.Header.Get("Retry-After"))
 }
 
-func newProblemError(p api.Problem) *ProblemError {
+// newProblemError is the error of p, which came with that Retry-After.
+func newProblemError(p api.Problem, retryAfter string) *ProblemError {
 	e := &ProblemError{Problem: p}
+	if p.Status != http.StatusTooManyRequests && p.Status != http.StatusServiceUnavailable {
+		return e
+	}
 	if p.RetryAfterMs != nil {
 		e.RetryAfter = time.Duration(*p.RetryAfterMs) * time.Millisecond
+	} else if seconds, err := strconv.ParseUint(retryAfter, 10, 16); err == nil {
+		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e
 }

@@ -202,7 +202,7 @@ func TestNoDaemon(t *testing.T) {
 		dir + "/none":                        "nothing is at " + dir + "/none: start the daemon with `confined serve`",
 		stale:                                "no daemon listens on " + stale,
 		dir + "/file":                        "no daemon listens on " + dir + "/file",
-		dir + "/" + strings.Repeat("x", 120): "a system takes at most 103",
+		dir + "/" + strings.Repeat("x", 120): "bytes, and Linux takes 107",
 	} {
 		j := job(t)
 		for _, pins := range []Pins{{}, j.Pins} {

@@ -78,16 +78,12 @@ func (e *NoDaemonError) Error() string {
 	case errors.Is(e.Err, syscall.ECONNREFUSED):
 		return fmt.Sprintf("no daemon listens on %s any more: %s", e.Socket, why)
 	case errors.Is(e.Err, fs.ErrPermission):
-		return fmt.Sprintf("%s is another user's: a daemon serves its owner only, so start one of your own", e.Socket)
-	case len(e.Socket) > maxSocketPath:
-		return fmt.Sprintf("the path of the socket has %d bytes, and a system takes at most %d: %s", len(e.Socket), maxSocketPath, e.Socket)
+		return fmt.Sprintf("%s may not be opened: a daemon serves its owner only, so start one of your own", e.Socket)
+	case errors.Is(e.Err, syscall.EINVAL):
+		return fmt.Sprintf("the path of the socket has %d bytes, and Linux takes 107, macOS 103: %s", len(e.Socket), e.Socket)
 	}
 	return fmt.Sprintf("no daemon answers on %s: %v", e.Socket, e.Err)
 }
-
-// maxSocketPath is what fits into a sockaddr_un on every system we run on but one,
-// where it is 4 more.
-const maxSocketPath = 103
 
 func (e *NoDaemonError) Unwrap() error { return e.Err }
 

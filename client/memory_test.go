@@ -16,7 +16,7 @@ import (
 // once whole. It is not parallel: it counts all allocations.
 func TestMemory(t *testing.T) {
 	o, r := fuzzOrder(t)
-	output := strings.Repeat("\xff", 4<<20)
+	output := strings.Repeat("\xff", 2<<20)
 	coded := base64.StdEncoding.EncodeToString([]byte(output))
 	result := replace(observed(r), `{"encoding":"utf-8","data":"<ü&>`+"\u2028"+`\n"}`, `{"encoding":"base64","data":"`+coded+`"}`)
 
@@ -30,7 +30,7 @@ func TestMemory(t *testing.T) {
 	if err != nil || len(got.Stdout()) != len(output) {
 		t.Fatal(got, err)
 	}
-	if unit := int64(len(result)); taken > 2*unit+1<<20 {
+	if unit := int64(len(result)); taken > 2*unit+512<<10 {
 		t.Errorf("a result of %d bytes took %d", unit, taken)
 	}
 
@@ -43,7 +43,7 @@ func TestMemory(t *testing.T) {
 	if err != nil || len(got.Stdout()) != len(output) {
 		t.Fatal(got, err)
 	}
-	if unit := int64(len(result)); taken > 4*unit+1<<20 {
+	if unit := int64(len(result)); taken > 4*unit+512<<10 {
 		t.Errorf("a stream with a result of %d bytes took %d", unit, taken)
 	}
 }

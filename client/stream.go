@@ -14,9 +14,9 @@ import (
 )
 
 // Stream is [Client.Run], told as it goes. It calls tell, on the caller's own
-// goroutine, with every event but the last, which is what Stream returns. The result is
-// checked as Run checks it, and so is the stream: no event is missing, and the
-// output in them is that of the result.
+// goroutine, with every event but the last, which is what Stream returns. The
+// result is checked as Run checks it, and so is the stream: no event is missing,
+// and the output in them is that of the result.
 func (c *Client) Stream(ctx context.Context, job Job, tell func(Event)) (*Result, error) {
 	o, err := c.order(ctx, job)
 	if err != nil {
@@ -149,9 +149,9 @@ func (s *stream) problem(l line) error {
 	if l.Problem.Code == "" {
 		return errors.New("the stream ends with a problem that has no code")
 	}
-	e := newProblemError(l.Problem)
+	e := newProblemError(l.Problem, "")
 	if s.process && refusal(l.Problem.Status) {
-		return fmt.Errorf("the stream told of a process and ends with: %s", e)
+		return fmt.Errorf("the stream told of a process and ends with a refusal: %v", e) // not wrapped: it proves nothing
 	}
 	return e
 }

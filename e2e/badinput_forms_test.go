@@ -103,7 +103,7 @@ func badHeads() []bad {
 	for _, contentType := range []string{"application/jsonl", "text/plain", "application/x-www-form-urlencoded", "multipart/mixed; boundary=" + bound, "multipart/form-dataa; boundary=" + bound, "application/octet-stream", ";", "multipart"} {
 		rows = append(rows, bad{name: "Content-Type " + contentType, head: func(h http.Header) { h.Set("Content-Type", contentType) }, status: 415, code: "unsupported-media-type"})
 	}
-	for _, accept := range []string{"text/html", "application/x-ndjson", "application/json;q=0", "text/*, image/png"} {
+	for _, accept := range []string{"text/html", "application/json;q=0", "application/x-ndjson;q=0, application/problem+json", "text/*, image/png"} {
 		rows = append(rows, bad{name: "Accept " + accept, head: func(h http.Header) { h.Set("Accept", accept) }, status: 406, code: "not-acceptable"})
 	}
 	for _, contentType := range []string{"application/json", "application/x-tar"} { // another form than the body is in

@@ -17,10 +17,8 @@ func TestCLIExitCodes(t *testing.T) {
 	d := startDaemon(t)
 	writeTree(t, d.dir+"/two", files{"main.mjs": "1", "main.ts": "1"})
 	_, profile := d.pins(t)
-	stale := strings.ReplaceAll(d.cli(t, "", "pins").stdout, profile, digestOf([]byte("another")))
-	if err := os.WriteFile(d.dir+"/stale.json", []byte(stale), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	pins := d.cli(t, "", "pins").stdout
+	writeTree(t, d.dir, files{"pins.json": pins, "stale.json": strings.ReplaceAll(pins, profile, digestOf([]byte("another")))})
 	for name, row := range map[string]struct {
 		source string
 		args   []string
@@ -47,7 +45,7 @@ func TestCLIExitCodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d.cli(t, row.source, append(append([]string{"run"}, row.args...), "-")...).must(t, row.code, row.words...)
+			d.cli(t, row.source, append(append([]string{"run", "--pins=pins.json"}, row.args...), "-")...).must(t, row.code, row.words...)
 		})
 	}
 	d.cli(t, "", "run", "two").must(t, 125, "main.mjs and main.ts", "--entry")

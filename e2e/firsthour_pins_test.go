@@ -11,7 +11,7 @@ import (
 // known of the difference and with how to read the pins again.
 func TestStalePins(t *testing.T) {
 	t.Parallel()
-	const again = "read both pins again: `confined pins`, or GET /v1/runtime and GET /v1/profile"
+	const again = "read both pins again: `confined pins` (--diff LOCKFILE says what changed), or GET /v1/runtime and GET /v1/profile"
 	p := newPlaces(t)
 	link := p.dir + "/node"
 	if err := os.Symlink(shared.node, link); err != nil {

@@ -30,7 +30,7 @@ func TestFullRootIsNamed(t *testing.T) {
 	must(t, os.Rename(notes, d.dir+"/notes.txt")) // the first cure
 	d.mustBeReady(t, nil)
 	mustRun(t, d)
-	if e := confined(t, d.places, []string{"CONFINED_SOCKET=" + d.socket}, "slots", "release", "slot-0"); e.code != 0 { // the other
+	if e := confined(t, d.places, []string{"CONFINED_SOCKET=" + d.socket}, "slots", "release", "--yes", "slot-0"); e.code != 0 { // the other
 		t.Errorf("slots release ended with %d: %s%s", e.code, e.stdout, e.stderr)
 	}
 	if got := names(t, d.root); len(got) != 0 {

@@ -87,6 +87,7 @@ func (s shop) types(t *testing.T, line string) []byte {
 	if err := cmd.Run(); err != nil || stderr.Len() > 0 {
 		t.Fatalf("%s\n%v %s", line, err, stderr.String())
 	}
+	mustBeBody(t, stdout.Bytes())
 	return stdout.Bytes()
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -42,6 +43,21 @@ func (d *daemon) judge(t testing.TB, a answer) {
 	t.Helper()
 	d.transport.Judge(contract.Answer{Method: a.method, Path: a.path, Status: a.status, Header: a.header, Body: a.body})
 	d.mustFitContract(t)
+}
+
+// mustBeBody fails unless body, of an answer whose head nobody has, is of a shape
+// that the contract knows.
+func mustBeBody(t testing.TB, body []byte) {
+	t.Helper()
+	var wrong []error
+	for _, shape := range []string{"RunResult", "Problem", "Snapshot", "Slots", "SlotDetail", "Runtime", "Profile", "Status", "LiveRuns", "Namespace"} {
+		err := shared.contract.Valid("/components/schemas/"+shape, body)
+		if err == nil {
+			return
+		}
+		wrong = append(wrong, err)
+	}
+	t.Errorf("no body of the contract: %.1000s\n%v", body, errors.Join(wrong...))
 }
 
 // rawConn is a connection of a test that writes HTTP itself. The daemon's

@@ -83,7 +83,11 @@ func nameDefects(r *rand.Rand, b *base) []defect {
 		}})
 	}
 	if b.operation == "releaseSlot" {
-		out = append(out, defect{name: "no If-Match", code: "precondition-required", change: func(d *draft) { d.header.Del("If-Match") }})
+		out = append(out,
+			defect{name: "no If-Match", code: "precondition-required", change: func(d *draft) { d.header.Del("If-Match") }},
+			defect{name: "two If-Match", code: "slot-changed", change: func(d *draft) { d.header.Add("If-Match", `"another"`) }},
+			defect{name: "an empty If-Match", code: "slot-changed", change: func(d *draft) { d.header.Set("If-Match", "") }},
+		)
 	}
 	return out
 }

@@ -112,7 +112,7 @@ func TestRelease(t *testing.T) {
 		t.Errorf("HEAD: %d %v", head.status, head.header)
 	}
 	d.mustRefuse(t, "slot-0", "precondition-required", "If-Match is missing")
-	d.mustRefuse(t, "slot-0", "malformed-request", "2 times", shown.etag, shown.etag)
+	d.mustRefuse(t, "slot-0", "slot-changed", "2 times", shown.etag, shown.etag)
 	for tag, why := range map[string]string{"*": "quote the ETag", strings.Trim(shown.etag, `"`): "double quotes", "W/" + shown.etag: "weak", `"` + strings.Repeat("0", 64) + `"`: "no longer"} {
 		d.mustRefuse(t, "slot-0", "slot-changed", why, tag)
 	}

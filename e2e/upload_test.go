@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"bufio"
+	"encoding/base64"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,11 +20,13 @@ type sender struct {
 }
 
 // halfSent starts a good run and sends about half of its body.
-func (d *daemon) halfSent(t *testing.T) *sender {
+func (d *daemon) halfSent(t *testing.T) *sender { return d.halfSentTo(t, "/v1/runs") }
+
+func (d *daemon) halfSentTo(t *testing.T, path string) *sender {
 	t.Helper()
 	contentType, body := form(t, goodRun(t, d).parts(t))
 	conn := d.dial(t)
-	head := "POST /v1/runs HTTP/1.1\r\nHost: confined\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\nContent-Type: " + contentType + "\r\n\r\n"
+	head := "POST " + path + " HTTP/1.1\r\nHost: confined\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\nContent-Type: " + contentType + "\r\n\r\n"
 	half := len(body) / 2
 	if _, err := io.WriteString(conn, head+string(body[:half])); err != nil {
 		t.Fatal(err)
@@ -36,6 +40,12 @@ func (s *sender) finish(t *testing.T) int {
 	if _, err := io.WriteString(s, s.rest); err != nil {
 		t.Fatal(err)
 	}
+	return s.status(t)
+}
+
+// status is that of the answer.
+func (s *sender) status(t *testing.T) int {
+	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(s), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +55,8 @@ func (s *sender) finish(t *testing.T) int {
 }
 
 // TestDrainWhileSending: who is still sending when the daemon is told to end is
-// answered when the body is whole; who never gets there does not hold it up.
+// answered when the body is whole; who never gets there does not hold it up, and
+// is answered too.
 func TestDrainWhileSending(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, withFlags("--workers=1"))
@@ -53,7 +64,7 @@ func TestDrainWhileSending(t *testing.T) {
 		t.Errorf("a body in two pieces: %d", got)
 	}
 	alive := d.live(t, d.waiter(t, "drain-sending"), "drain-sending")
-	finishes, never := d.halfSent(t), d.halfSent(t)
+	finishes, never, snapshot := d.halfSent(t), d.halfSent(t), d.halfSentTo(t, "/v1/snapshots")
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +74,10 @@ func TestDrainWhileSending(t *testing.T) {
 	}
 	alive.release(t)
 	d.mustEnd(t, 0)
-	if _, err := never.Read(make([]byte, 1)); err == nil {
-		t.Log("the one that never finished was answered, which is as good")
+	for what, s := range map[string]*sender{"a run": never, "a snapshot": snapshot} {
+		if got := s.status(t); got != 503 {
+			t.Errorf("%s that never came whole: %d, want 503", what, got)
+		}
 	}
 }
 
@@ -74,9 +87,11 @@ func TestDrainWhileSending(t *testing.T) {
 func TestUploadMemory(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, withFlags("--workers=1", "--upload-memory=4MiB"))
-	holder := d.waiter(t, "upload-memory")
+	alive := d.live(t, d.waiter(t, "upload-memory"), "upload-memory")
+	holder := goodRun(t, d)
 	holder.input = files{"big": strings.Repeat("x", 3<<20)}
-	alive := d.live(t, holder, "upload-memory")
+	queued := d.launch(t, t.Context(), holder)
+	d.awaitQueue(t, 1)
 	r := goodRun(t, d)
 	r.input = files{"big": strings.Repeat("y", 2<<20)}
 	if p := d.post(t, r).problem(t); p.Status != 503 || p.Code != "upload-memory-full" {
@@ -88,6 +103,7 @@ func TestUploadMemory(t *testing.T) {
 	}
 	d.mustBeReady(t, nil)
 	alive.release(t)
+	d.mustBeRight(t, holder, queued.answer(t, d).result(t))
 	r.input = files{"big": strings.Repeat("y", 2<<20)}
 	got, _, _ := d.postRun(t, r)
 	d.mustBeRight(t, r, got)
@@ -126,4 +142,53 @@ func TestTightBounds(t *testing.T) {
 	if p := got.Process; p.Stopped == nil || *p.Stopped != "timeout" || !p.KillSent || p.DurationMs < 300 || p.DurationMs > 10_000 {
 		t.Errorf("beyond its time: %+v", p)
 	}
+}
+
+// TestFullBoundsInJSON: in base64, too, both trees may have 64 MiB, and a byte
+// more of either is refused for what it is. Nothing else of the request is
+// there, so nothing runs.
+func TestFullBoundsInJSON(t *testing.T) {
+	t.Parallel()
+	d := startDaemon(t)
+	for _, row := range []struct {
+		program, input int // bytes
+		beyond         []string
+	}{
+		{64 << 20, 64 << 20, nil},
+		{64<<20 + 1, 64<<20 + 2, []string{"/program/files/big", "/input/files/big"}},
+	} {
+		var body []io.Reader
+		for _, tree := range []struct {
+			before string
+			size   int
+		}{{`{"program":{"files":[{"path":"big","content":{"encoding":"base64","data":"`, row.program}, {`"}}]},"input":{"files":[{"content":{"data":"`, row.input}} {
+			tail := base64.StdEncoding.EncodeToString(make([]byte, tree.size%3))
+			body = append(body, strings.NewReader(tree.before), io.LimitReader(letters{}, int64(tree.size/3*4)), strings.NewReader(tail))
+		}
+		r := d.newRequest(t, http.MethodPost, "/v1/runs", io.MultiReader(append(body, strings.NewReader(`","encoding":"base64"},"path":"big"}]}}`))...))
+		r.Header.Set("Content-Type", "application/json")
+		var beyond []string
+		for _, f := range d.ask(t, r).problem(t).Errors {
+			switch f.Code {
+			case "snapshot-too-large":
+				beyond = append(beyond, f.Pointer)
+			case "missing-field":
+			default:
+				t.Errorf("%+v", f)
+			}
+		}
+		if !slices.Equal(beyond, row.beyond) {
+			t.Errorf("%d and %d bytes: beyond the bound are %v, want %v", row.program, row.input, beyond, row.beyond)
+		}
+	}
+}
+
+// letters is an endless text of the letter A, which is base64 of zeros.
+type letters struct{}
+
+func (letters) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'A'
+	}
+	return len(p), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -22,17 +23,17 @@ func attended(ask func(context.Context, <-chan struct{}) (*client.Result, error)
 			signals <- syscall.SIGINT
 		}
 	}()
-	began, asked, stopped := time.Now(), 0, make(chan struct{})
+	began, stopped := time.Now(), make(chan struct{})
+	var asked atomic.Int32
 	stop := func(context.Context) error {
-		asked++
-		err := stopErr(asked)
+		err := stopErr(int(asked.Add(1)))
 		if err == nil {
 			close(stopped)
 		}
 		return err
 	}
 	a := attend(signals, "r-1", func(ctx context.Context) (*client.Result, error) { return ask(ctx, stopped) }, stop)
-	return a, time.Since(began), asked
+	return a, time.Since(began), int(asked.Load())
 }
 
 func TestAttend(t *testing.T) {

@@ -71,7 +71,7 @@ func printRequest(o runOptions, job client.Job, in surroundings) error {
 
 // curlCommand is the command line, without its stdin.
 func curlCommand(o runOptions, job client.Job) (string, error) {
-	words := []string{"curl -sS --unix-socket " + quote(o.socket) + " http://confined/v1/runs -F 'request=<-'"}
+	words := []string{"curl -sS --unix-socket " + shellWord(o.socket) + " http://confined/v1/runs -F 'request=<-'"}
 	for _, tree := range []struct {
 		name, dir string
 		paths     []string
@@ -81,7 +81,7 @@ func curlCommand(o runOptions, job client.Job) (string, error) {
 			return "", err
 		}
 		for _, path := range tree.paths {
-			words = append(words, "-F "+quote(tree.name+"/"+path+"="+formFile(filepath.Join(dir, filepath.FromSlash(path)))))
+			words = append(words, "-F "+shellWord(tree.name+"/"+path+"="+formFile(filepath.Join(dir, filepath.FromSlash(path)))))
 		}
 	}
 	return strings.Join(words, " \\\n  "), nil
@@ -94,17 +94,6 @@ func formFile(path string) string {
 		return "@" + path
 	}
 	return `@"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
-}
-
-// quote makes one word of sh of text. It is the text itself where it can be.
-func quote(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./@+=:,%", r)
-	}
-	if text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 func paths(t client.Tree) []string {

@@ -179,6 +179,7 @@ func TestSpoiltStreams(t *testing.T) {
 		"an unknown type":      replaced(3, `"heartbeat"`, `"pulse"`),
 		"a time with a zone":   replaced(3, `00.000Z`, `00.000+00:00`),
 		"a time too fine":      replaced(3, `00.000Z`, `00.0001Z`),
+		"a time in seconds":    replaced(3, `00.000Z`, `00Z`),
 		"a day that is none":   replaced(3, `-01T`, `-31T`),
 		"an undeclared field":  replaced(3, `{`, `{"x":1,`),
 	} {

@@ -55,12 +55,20 @@ async function pin(path) {
 }
 
 // The files below a directory, as [path, content]. Nothing else can be in a snapshot.
-const tree = (directory, below = '') => readdirSync(join(directory, below), { withFileTypes: true }).flatMap((entry) => {
+const walk = (directory, below) => readdirSync(join(directory, below), { withFileTypes: true }).flatMap((entry) => {
   const path = below + entry.name;
-  if (entry.isDirectory()) return tree(directory, `${path}/`);
+  if (entry.isDirectory()) return walk(directory, `${path}/`);
   if (entry.isFile()) return [[path, readFileSync(join(directory, path))]];
-  throw new NothingStarted(`${path} is neither a file nor a directory: a snapshot cannot hold it`);
+  throw new Error(`${path} is neither a file nor a directory: a snapshot cannot hold it`);
 });
+
+function tree(directory) {
+  try {
+    return walk(directory, '');
+  } catch (error) {
+    throw new NothingStarted(error.message);
+  }
+}
 
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
@@ -152,8 +160,8 @@ if (process.argv.length < 4) {
 try {
   process.exitCode = await main(...process.argv.slice(2));
 } catch (error) {
-  if (error instanceof NothingStarted) console.error('run.mjs: no program was started:', error.message);
-  else if (error instanceof Unknown) console.error('run.mjs: unknown:', error.message);
-  else throw error;
-  process.exitCode = error instanceof NothingStarted ? 125 : 127;
+  const unknown = error instanceof Unknown;
+  if (!unknown && !(error instanceof NothingStarted)) throw error;
+  console.error(`run.mjs: ${unknown ? 'unknown' : 'no program was started'}: ${error.message}`);
+  process.exitCode = unknown ? 127 : 125;
 }

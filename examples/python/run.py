@@ -69,14 +69,16 @@ def pin(path):
 
 def tree(directory):
     """The files below a directory, {path: content}. Nothing else can be in a snapshot."""
-    if not os.path.isdir(directory):
-        raise NothingStarted(f"{directory} is not a directory")
     files = {}
-    for path in pathlib.Path(directory).rglob("*"):
-        if path.is_symlink() or not (path.is_dir() or path.is_file()):
-            raise NothingStarted(f"{path} is neither a file nor a directory: a snapshot cannot hold it")
-        if path.is_file():
-            files[path.relative_to(directory).as_posix()] = path.read_bytes()
+    try:
+        os.listdir(directory)  # rglob passes over a directory that is not there
+        for path in pathlib.Path(directory).rglob("*"):
+            if path.is_symlink() or not (path.is_dir() or path.is_file()):
+                raise OSError(f"{path} is neither a file nor a directory: a snapshot cannot hold it")
+            if path.is_file():
+                files[path.relative_to(directory).as_posix()] = path.read_bytes()
+    except OSError as error:
+        raise NothingStarted(error)
     return files
 
 

@@ -61,6 +61,13 @@ func (r Request) Program() pins.Digest { return r.spec.ProgramDigest }
 // Entry is the program file that Node is started with.
 func (r Request) Entry() string { return r.spec.Entry }
 
+// Forget lets go of the content of both snapshots, for when it is on disk: the
+// rest of a run needs it no more, and [Executor.Run] cannot be called again.
+func (r Request) Forget() {
+	r.spec.Program.Forget()
+	r.spec.Input.Forget()
+}
+
 // FaultCode says what kind of mistake a [Fault] is.
 type FaultCode string
 

@@ -9,7 +9,7 @@ import (
 )
 
 // cureStale is what to do about a pin that is no longer right.
-const cureStale = "if that is what you expect, read both pins again: `confined pins`, or GET /v1/runtime and GET /v1/profile"
+const cureStale = "if that is what you expect, read both pins again: `confined pins` (--diff LOCKFILE says what changed), or GET /v1/runtime and GET /v1/profile"
 
 // acquaintances are the last runtimes that this daemon described, so that it
 // can say what changed since a request was pinned. Its methods may be called

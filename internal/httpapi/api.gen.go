@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/oapi-codegen/nullable"
@@ -1585,7 +1584,7 @@ type Status struct {
 type StopReason string
 
 // Time RFC 3339, UTC, milliseconds.
-type Time = time.Time
+type Time = timestamp
 
 // TimeoutMs Wall time from spawn to the stop `timeout`. The time in the queue does not count.
 type TimeoutMs = int64

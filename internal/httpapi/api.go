@@ -151,14 +151,14 @@ func (a *API) rescue(r *http.Request, c *call) {
 	}
 	err := a.panicked(r.Context(), c, v)
 	if c.answer.status != 0 {
-		c.lose()
 		panic(http.ErrAbortHandler)
 	}
 	a.problem(c.answer, r, err)
 }
 
-// panicked logs a panic, from where it is recovered, and is the error of it.
+// panicked notes a panic, from where it is recovered, and is the error of it.
 func (a *API) panicked(ctx context.Context, c *call, v any) error {
+	c.lose()
 	a.log.ErrorContext(ctx, "panic", "requestId", c.id, "runId", c.runID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 	return fmt.Errorf("panic: %v", v)
 }
@@ -195,8 +195,9 @@ func (a *API) finish(r *http.Request, c *call) {
 // seconds of being cancelled.
 const answerGrace = 20 * time.Second
 
-// lateBodies is how long bodies may still take to come whole after that. Then
-// what has not come is not waited for, and answered 503 draining too.
+// lateBodies is how long bodies may still take to come whole after a drain. Then
+// what has not come is not waited for, and answered 503 draining too. Whoever
+// serves must give answers longer than this before it cuts connections.
 const lateBodies = 2 * time.Second
 
 // Drain ends the taking of runs: from now on a new run and every run that waits

@@ -89,6 +89,28 @@ func TestUploadMemoryIsShared(t *testing.T) {
 	}
 }
 
+// TestRefusedBodiesLetGo: what was read of a refused body does not keep others
+// out while the rest of it is drained.
+func TestRefusedBodiesLetGo(t *testing.T) {
+	r := newRig(t, nil)
+	sent, rest := io.Pipe()
+	req := httptest.NewRequest(http.MethodPost, "/v1/snapshots", sent)
+	req.Header.Set("Content-Type", jsonType)
+	answered := make(chan *httptest.ResponseRecorder, 1)
+	go func() { answered <- r.do(t, req) }()
+	_, _ = io.WriteString(rest, `{"files":[`+asText("a", strings.Repeat("x", 500_000)))
+	waitFor(t, "memory is held", func() bool { return r.memory.used.Load() > 0 })
+	_, _ = io.WriteString(rest, `]]`+strings.Repeat(" ", 100_000))
+	waitFor(t, "memory is given back", func() bool { return r.memory.used.Load() == 0 })
+	if len(answered) > 0 {
+		t.Error("the answer did not wait for the rest of the body")
+	}
+	_ = rest.Close()
+	if p := problemOf(t, <-answered); p.Code != ProblemCodeMalformedRequest {
+		t.Errorf("%+v", p)
+	}
+}
+
 // hugeRequest is a valid run whose input is one file of n zero bytes.
 func hugeRequest(n int64) io.Reader {
 	var b pins.Builder

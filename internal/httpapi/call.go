@@ -25,8 +25,7 @@ type call struct {
 	ticket    *ticket // of a run that entered the queue
 }
 
-// lose says that the client is about to learn that what became of its request
-// is unknown.
+// lose says that what became of the request is unknown.
 func (c *call) lose() {
 	if c.ticket != nil {
 		c.ticket.lose()

@@ -45,7 +45,7 @@ func (e *events) flush() error {
 func (e *events) line(kind string, at time.Duration, body func()) error {
 	e.object(func() {
 		e.number("seq", e.seq)
-		e.text("at", e.start.Add(at).UTC().Format("2006-01-02T15:04:05.000Z"))
+		e.text("at", e.start.Add(at).UTC().Format(timeForm))
 		e.text("type", kind)
 		e.text("runId", e.runID)
 		e.key("elapsedMs")

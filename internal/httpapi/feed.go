@@ -17,11 +17,11 @@ import (
 // client reads nothing, about two for each byte of output. They are on the
 // account of the upload memory.
 type feed struct {
-	mem  *memory
-	news chan struct{} // holds a value while there is something to take
+	mem   *memory
+	start time.Time
+	news  chan struct{} // holds a value while there is something to take
 
-	mu     sync.Mutex
-	start  time.Time
+	mu     sync.Mutex    // guards what follows
 	kept   [2][]byte     // all output until now, by exec.Stream
 	latest happening     // not in the log yet: output of the same stream still joins it
 	log    []byte        // what happened before that, since the last take

@@ -3,13 +3,8 @@ package httpapi
 import (
 	"encoding/base64"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"confined/internal/pins"
 )
 
 const jsonType = "application/json"
@@ -141,72 +136,4 @@ func TestOrderInInline(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestFullBoundsInline: both trees may be as large as in any other form, in
-// base64, and one byte more is refused for what it is. What the order of names
-// makes wait is held once.
-func TestFullBoundsInline(t *testing.T) {
-	t.Parallel()
-	const most, hello = pins.MaxSnapshotBytes, int64(len(helloSource))
-	const plain, reversed = `{"path":"big","content":{"encoding":"base64","data":"DATA"}}`, `{"content":{"data":"DATA","encoding":"base64"},"path":"big"}`
-	for name, c := range map[string]struct {
-		program, input int64 // bytes of zeros
-		entry, want    string
-	}{
-		"full":          {most - hello, most, plain, ""},
-		"a byte more":   {most - hello + 1, 1, plain, "snapshot-too-large /program/files/big"},
-		"keys reversed": {1, most + 1, reversed, "snapshot-too-large /input/files/big"},
-	} {
-		doc := inlineOf(func(m object) {
-			program(m)["digest"] = digestOfZeros(c.program, file{"main.mjs", helloSource, nil})
-			input(m)["digest"] = digestOfZeros(c.input)
-		}, func(path, content string) string {
-			if path == "big" {
-				return quoted(content)
-			}
-			return asText(path, content)
-		}, file{name: "program/main.mjs", content: helloSource}, file{name: "program/big", content: "PROGRAM"}, file{name: "input/big", content: "INPUT"})
-		upToInput, rest, _ := strings.Cut(doc, `"INPUT"`) // names are sorted
-		between, behind, _ := strings.Cut(rest, `"PROGRAM"`)
-		before, after, _ := strings.Cut(c.entry, "DATA")
-		big := func(n int64) io.Reader {
-			return io.MultiReader(strings.NewReader(before), encodedZeros(n), strings.NewReader(after))
-		}
-		body := io.MultiReader(strings.NewReader(upToInput), big(c.input), strings.NewReader(between), big(c.program), strings.NewReader(behind))
-		req := httptest.NewRequest(http.MethodPost, "/v1/runs", body)
-		req.Header.Set("Content-Type", jsonType)
-		w := newRig(t, nil).do(t, req)
-		if c.want == "" && w.Code != 200 || c.want != "" && faultLine(problemOf(t, w)) != c.want {
-			t.Errorf("%s: %d %s", name, w.Code, w.Body)
-		}
-	}
-}
-
-// digestOfZeros is the digest of files and of big, which has n zero bytes.
-func digestOfZeros(n int64, files ...file) string {
-	var b pins.Builder
-	_ = b.Add("big", io.LimitReader(zeros{}, n))
-	for _, f := range files {
-		_ = b.Add(f.name, strings.NewReader(f.content))
-	}
-	if s, faults := b.Snapshot(); len(faults) == 0 {
-		return string(s.Digest())
-	}
-	return string(digest('0')) // they are no snapshot
-}
-
-// encodedZeros is n zero bytes in base64.
-func encodedZeros(n int64) io.Reader {
-	tail := base64.StdEncoding.EncodeToString(make([]byte, n%3))
-	return io.MultiReader(io.LimitReader(letters{}, n/3*4), strings.NewReader(tail))
-}
-
-type letters struct{}
-
-func (letters) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'A'
-	}
-	return len(p), nil
 }

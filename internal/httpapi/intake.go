@@ -46,6 +46,13 @@ func (c *call) judge(spec exec.Spec, doc *node, mostDescriptors int64, f *faults
 	return req, nil
 }
 
+// letGo gives up the files of a run that are on disk, or never will be: the
+// memory, and what was reserved for it.
+func (c *call) letGo(req exec.Request) {
+	req.Forget()
+	c.body.release()
+}
+
 func has(doc *node, name string) bool {
 	for _, m := range doc.members {
 		if m.name == name {
@@ -83,7 +90,8 @@ type tree struct {
 	prefix  string // of its files' names in forms with one list of files
 	pointer string // of its files in the request
 	builder pins.Builder
-	unfit   int // files that are none: no snapshot can be made
+	files   int // that were added
+	unfit   int // that are none: no snapshot can be made
 }
 
 func (in *intake) tree(prefix, pointer string) *tree {
@@ -113,12 +121,14 @@ func (in *intake) count() error {
 }
 
 // fileCost is about what a file takes in memory beside its content. It is
-// reserved too: in the body a file can be a few bytes.
+// reserved too, as far as files are kept: in a body one can be a few bytes.
 const fileCost = 256
 
 // add reads a file. Its error is content's own.
 func (t *tree) add(path string, content io.Reader) error {
-	t.in.body.hold(fileCost)
+	if t.files++; t.files <= pins.MaxSnapshotFiles {
+		t.in.body.hold(fileCost)
+	}
 	return t.builder.Add(path, content)
 }
 

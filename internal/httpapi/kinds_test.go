@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +13,7 @@ import (
 
 	"confined/e2e/contract"
 	"confined/internal/exec"
+	"confined/internal/ns"
 )
 
 // TestEveryKindOfAnswer: each operation answers with each status and code that
@@ -23,7 +23,7 @@ import (
 func TestEveryKindOfAnswer(t *testing.T) {
 	seen, rows := &contract.Ledger{}, map[string]cause{}
 	kinds := mustContract(t).Kinds()
-	for _, more := range []map[string]cause{everywhereCauses(t), runCauses(), otherCauses()} {
+	for _, more := range []map[string]cause{everywhereCauses(t), runCauses(), snapshotCauses(), otherCauses(), slotCauses()} {
 		maps.Copy(rows, more)
 	}
 	for _, kind := range kinds {
@@ -83,8 +83,12 @@ func everywhereCauses(t *testing.T) map[string]cause {
 			rows[operation.OperationID+" 403 forbidden"] = asking(stranger, method, path, "")
 			rows[operation.OperationID+" 500 internal"] = func(t *testing.T, seen *contract.Ledger) {
 				w := &breaking{ResponseRecorder: httptest.NewRecorder()}
-				req := request(method, path, "")
-				newRig(t, func(o *Options) { o.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }) }).ServeHTTP(w, req)
+				req := request(method, path, "", "If-Match", slotTag)
+				r := newRig(t, func(o *Options) {
+					o.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) })
+				})
+				r.pool.holds(shownSlot(), nil)
+				r.ServeHTTP(w, req)
 				fitsAndNotes(t, req, w.Code, w.Header(), w.Body.Bytes(), seen)
 			}
 		}
@@ -105,107 +109,6 @@ func (b *breaking) SetWriteDeadline(time.Time) error {
 		panic("a bug")
 	}
 	return nil
-}
-
-// runCauses are those of POST /v1/runs and of what else has a body.
-func runCauses() map[string]cause {
-	rows := map[string]cause{}
-	form, formType := helloForm(nil)
-	bare, bareType := formOf(file{name: "main.mjs", content: helloSource})
-	wrong, wrongType := helloForm(func(m object) { m["cpuSeconds"] = 0 })
-	outside, outsideType := formOf(file{name: "../x"})
-	large := strings.Repeat("x", 2<<20) // of 1 MiB
-	largeForm, largeType := formOf(file{name: "request", content: requestWith(nil)}, file{name: "program/x", content: large})
-	largeTree, largeTreeType := formOf(file{name: "x", content: large})
-	halfForm, halfType := formOf(file{name: "request", content: requestWith(nil)}, file{name: "program/x", content: large[:512<<10]})
-	halfTree, halfTreeType := formOf(file{name: "x", content: large[:512<<10]})
-	little := func(o *Options) { o.UploadMemory = 1 << 20 }
-
-	run := func(change func(*Options), body string, header ...string) cause {
-		return asking(change, "POST", "/v1/runs", body, header...)
-	}
-	rows["createRun 200 application/json"] = run(nil, form, "Content-Type", formType)
-	rows["createRun 200 application/x-ndjson"] = run(nil, form, "Content-Type", formType, "Accept", "application/x-ndjson")
-	rows["createRun 400 malformed-request"] = run(nil, form[:len(form)/2], "Content-Type", formType)
-	rows["createRun 406 not-acceptable"] = run(nil, form, "Content-Type", formType, "Accept", "text/html")
-	rows["createRun 413 too-large"] = run(little, largeForm, "Content-Type", largeType)
-	rows["createRun 415 unsupported-media-type"] = run(nil, form, "Content-Type", "text/plain")
-	rows["createRun 422 invalid-request"] = run(nil, wrong, "Content-Type", wrongType)
-	rows["createRun 409 run-id-used"] = func(t *testing.T, seen *contract.Ledger) {
-		r := newRig(t, nil)
-		body, contentType := helloForm(func(m object) { m["id"] = "mine" })
-		for range 2 {
-			answerOf(t, seen, r, request("POST", "/v1/runs", body, "Content-Type", contentType))
-		}
-	}
-	rows["createRun 429 queue-full"] = func(t *testing.T, seen *contract.Ledger) {
-		busy(t, func(o *Options) { o.Workers, o.Queue = 1, 0 }, seen, request("POST", "/v1/runs", form, "Content-Type", formType))
-	}
-	rows["createRun 503 draining"] = func(t *testing.T, seen *contract.Ledger) {
-		r := newRig(t, nil)
-		if err := r.Drain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		answerOf(t, seen, r, request("POST", "/v1/runs", form, "Content-Type", formType))
-	}
-	rows["createRun 503 upload-memory-full"] = func(t *testing.T, seen *contract.Ledger) {
-		crowded(t, seen, request("POST", "/v1/runs", halfForm, "Content-Type", halfType))
-	}
-
-	snapshot := func(change func(*Options), body string, header ...string) cause {
-		return asking(change, "POST", "/v1/snapshots", body, header...)
-	}
-	rows["describeSnapshot 200 application/json"] = snapshot(nil, bare, "Content-Type", bareType)
-	rows["describeSnapshot 400 malformed-request"] = snapshot(nil, bare[:len(bare)/2], "Content-Type", bareType)
-	rows["describeSnapshot 413 too-large"] = snapshot(little, largeTree, "Content-Type", largeTreeType)
-	rows["describeSnapshot 415 unsupported-media-type"] = snapshot(nil, bare, "Content-Type", "text/plain")
-	rows["describeSnapshot 422 invalid-request"] = snapshot(nil, outside, "Content-Type", outsideType)
-	rows["describeSnapshot 503 upload-memory-full"] = func(t *testing.T, seen *contract.Ledger) {
-		crowded(t, seen, request("POST", "/v1/snapshots", halfTree, "Content-Type", halfTreeType))
-	}
-	return rows
-}
-
-// busy asks an API whose one run lasts until the answer has come.
-func busy(t *testing.T, change func(*Options), seen *contract.Ledger, req *http.Request) {
-	t.Helper()
-	r := newRig(t, change)
-	started, release := r.blocking()
-	body, contentType := helloForm(func(m object) { m["id"] = "alive" })
-	alive := make(chan struct{})
-	go func() {
-		defer close(alive)
-		answerOf(t, seen, r, request("POST", "/v1/runs", body, "Content-Type", contentType))
-	}()
-	<-started
-	answerOf(t, seen, r, req)
-	close(release)
-	<-alive
-}
-
-// crowded asks an API whose upload memory another request takes up: one that is
-// still sending.
-func crowded(t *testing.T, seen *contract.Ledger, req *http.Request) {
-	t.Helper()
-	r := newRig(t, func(o *Options) { o.UploadMemory = 1 << 20 })
-	body, contentType := formOf(file{name: "x", content: strings.Repeat("x", 768<<10)})
-	sent, rest := io.Pipe()
-	slow := httptest.NewRequest("POST", "/v1/snapshots", sent)
-	slow.Header.Set("Content-Type", contentType)
-	other := make(chan struct{})
-	go func() {
-		defer close(other)
-		answerOf(t, seen, r, slow)
-	}()
-	half := len(body) - 100
-	if _, err := io.WriteString(rest, body[:half]); err != nil {
-		t.Error(err)
-	}
-	waitFor(t, "the memory is taken", func() bool { return r.memory.used.Load() > 600<<10 })
-	answerOf(t, seen, r, req)
-	_, _ = io.WriteString(rest, body[half:])
-	_ = rest.Close()
-	<-other
 }
 
 // otherCauses are those of what is only asked.
@@ -244,4 +147,35 @@ func otherCauses() map[string]cause {
 		}
 	}
 	return rows
+}
+
+// holds makes a pool show one slot, or fail to, and release it.
+func (p *stubPool) holds(contents ns.SlotContents, err error) {
+	p.show = func(string) (ns.SlotContents, error) { return contents, err }
+	p.release = func(string, string) (ns.Disposition, error) {
+		return ns.Disposition{State: ns.StateRemoved, Durable: true}, err
+	}
+}
+
+// slotCauses are those of one slot, shown or released.
+func slotCauses() map[string]cause {
+	asked := func(method string, err error, header ...string) cause {
+		return func(t *testing.T, seen *contract.Ledger) {
+			r := newRig(t, nil)
+			r.pool.holds(shownSlot(), err)
+			answerOf(t, seen, r, request(method, "/v1/slots/slot-0", "", header...))
+		}
+	}
+	unsound := errors.New("the root is gone")
+	return map[string]cause{
+		"getSlot 200 application/json":          asked("GET", nil),
+		"getSlot 404 slot-unknown":              asked("GET", ns.ErrSlotUnknown),
+		"getSlot 503 not-ready":                 asked("GET", unsound),
+		"releaseSlot 200 application/json":      asked("DELETE", nil, "If-Match", slotTag),
+		"releaseSlot 404 slot-unknown":          asked("DELETE", ns.ErrSlotUnknown, "If-Match", slotTag),
+		"releaseSlot 409 slot-busy":             asked("DELETE", &ns.BusyError{Problem: "a run has it", Cure: "wait"}, "If-Match", slotTag),
+		"releaseSlot 412 slot-changed":          asked("DELETE", ns.ErrSlotChanged, "If-Match", slotTag),
+		"releaseSlot 428 precondition-required": asked("DELETE", nil),
+		"releaseSlot 503 not-ready":             asked("DELETE", unsound, "If-Match", slotTag),
+	}
 }

@@ -1,10 +1,8 @@
 package httpapi
 
 import (
-	"errors"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/oapi-codegen/nullable"
 
@@ -30,14 +28,19 @@ func summaryOf(req exec.Request, anonymous bool) summary {
 	return s
 }
 
-// reached notes how far the ticket's run has come.
+// progress is how far a run has come.
+type progress struct {
+	stage Stage
+	slot  string // name, once there is one
+}
+
+// reached notes a stage. The run waits for it, and it for nobody.
 func (t *ticket) reached(s Stage, namespace string) {
-	t.queue.mu.Lock()
-	defer t.queue.mu.Unlock()
-	t.stage = s
+	slot := t.progress.Load().slot
 	if namespace != "" {
-		t.slot = filepath.Base(namespace)
+		slot = filepath.Base(namespace)
 	}
+	t.progress.Store(&progress{stage: s, slot: slot})
 }
 
 // live is every run that waits or is alive, in the order in which they entered.
@@ -53,21 +56,19 @@ func (q *queue) live() []LiveRun {
 
 // view is the ticket as the contract shows it. Preconditions: the queue is locked.
 func (t *ticket) view() LiveRun {
+	now := t.progress.Load()
 	run := LiveRun{
-		RunID: t.id, Stage: t.stage, ReceivedAt: *timeOf(t.entered), StartedAt: nullable.NewNullNullable[time.Time](),
+		RunID: t.id, Stage: now.stage, ReceivedAt: *timeOf(t.entered), StartedAt: nullable.NewNullNullable[Time](),
 		Slot: nullable.NewNullNullable[string](), TimeoutMs: t.timeoutMs, Program: t.program, Entry: t.entry,
 	}
 	if !t.started.IsZero() {
 		run.StartedAt = nullable.NewNullableWithValue(*timeOf(t.started))
 	}
-	if t.slot != "" {
-		run.Slot = nullable.NewNullableWithValue(t.slot)
+	if now.slot != "" {
+		run.Slot = nullable.NewNullableWithValue(now.slot)
 	}
 	return run
 }
-
-// errAskedToStop is why a run is cancelled that somebody asked to stop.
-var errAskedToStop = errors.New("the run was asked to stop")
 
 // stop cancels a run that waits or is alive, or says that there is none.
 func (q *queue) stop(id string) bool {
@@ -75,7 +76,7 @@ func (q *queue) stop(id string) bool {
 	defer q.mu.Unlock()
 	for _, t := range slices.Concat(q.running, q.waiting) {
 		if t.id == id {
-			t.cancel(errAskedToStop)
+			t.cancel()
 			return true
 		}
 	}

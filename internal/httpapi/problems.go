@@ -49,16 +49,16 @@ func classify(err error) *refusal {
 	var r *refusal
 	var missing *RequiredHeaderError // only a release requires a header: If-Match
 	var repeated *TooManyValuesForParamError
-	var malformed *InvalidParamFormatError
+	var unreadable *InvalidParamFormatError
 	switch {
 	case errors.As(err, &r):
 		return r
 	case errors.As(err, &missing):
 		return refuse(ProblemCodePreconditionRequired, "%s is missing: quote the ETag that a GET of the same path answers", missing.ParamName)
 	case errors.As(err, &repeated):
-		return refuse(ProblemCodeMalformedRequest, "%s is given %d times, expected once", repeated.ParamName, repeated.Count)
-	case errors.As(err, &malformed):
-		return refuse(ProblemCodeMalformedRequest, "%s cannot be read: %v", malformed.ParamName, malformed.Err)
+		return refuse(ProblemCodeSlotChanged, "%s is given %d times, which is a list; quote one ETag", repeated.ParamName, repeated.Count)
+	case errors.As(err, &unreadable):
+		return refuse(ProblemCodeSlotChanged, "%s is no ETag (%v); quote one verbatim, with its double quotes", unreadable.ParamName, unreadable.Err)
 	case errors.Is(err, http.ErrNotMultipart):
 		return refuse(ProblemCodeUnsupportedMediaType, "the body must be multipart/form-data")
 	case errors.Is(err, http.ErrMissingBoundary):

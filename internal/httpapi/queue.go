@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -38,14 +39,13 @@ type queue struct {
 type ticket struct {
 	queue *queue
 	summary
-	turn    chan error // one value: nil, or why it will not come
-	ahead   int        // how many waited before it when it entered
-	entered time.Time  // its request had been read
-	started time.Time  // its turn came
-	stage   Stage
-	slot    string // name, once there is one
-	cancel  context.CancelCauseFunc
-	ended   bool // left the queue
+	turn     chan error // one value: nil, or why it will not come
+	ahead    int        // how many waited before it when it entered
+	entered  time.Time  // its request had been read
+	started  time.Time  // its turn came
+	progress atomic.Pointer[progress]
+	cancel   context.CancelFunc
+	ended    bool // left the queue
 }
 
 // newQueue makes a queue. room says whether one more run may start beside live
@@ -91,8 +91,9 @@ func (q *queue) enter(ctx context.Context, s summary) (*ticket, context.Context,
 	if !q.ids.claim(s.id) {
 		return nil, nil, refuse(ProblemCodeRunIDUsed, "run id %s is queued, alive or among the last %d that ran; nothing was started for this request", s.id, remembered)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	t := &ticket{queue: q, summary: s, turn: make(chan error, 1), ahead: len(q.waiting), entered: time.Now(), stage: StageQueued, cancel: cancel}
+	ctx, cancel := context.WithCancel(ctx)
+	t := &ticket{queue: q, summary: s, turn: make(chan error, 1), ahead: len(q.waiting), entered: time.Now(), cancel: cancel}
+	t.progress.Store(&progress{stage: StageQueued})
 	q.open++
 	q.waiting = append(q.waiting, t)
 	q.dispatch()
@@ -155,9 +156,9 @@ func (t *ticket) leave(started bool) {
 	q.dispatch()
 }
 
-// lose says that the client is about to be told that what became of the run is
-// unknown. A request with an id is refused by that when it comes again; one
-// without is known by its content.
+// lose says that what became of the run is unknown, before anybody is told so. A
+// request with an id is refused by that when it comes again; one without is
+// known by its content.
 func (t *ticket) lose() {
 	q := t.queue
 	q.mu.Lock()
@@ -169,7 +170,7 @@ func (t *ticket) lose() {
 
 // close says that the run's client was answered, or cannot be.
 func (t *ticket) close() {
-	t.cancel(nil)
+	t.cancel()
 	q := t.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -205,7 +206,7 @@ func (q *queue) cancel() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, t := range q.running {
-		t.cancel(drainingRefusal())
+		t.cancel()
 	}
 }
 
@@ -221,39 +222,4 @@ func (q *queue) stopping() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.draining
-}
-
-// estimate is when the next place frees, from how long runs took lately and how
-// many are alive: fewer than there are workers where the root has no room.
-func (q *queue) estimate() time.Duration {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.draining {
-		return time.Until(q.drainUntil)
-	}
-	return q.times.mean() / time.Duration(max(1, len(q.running)))
-}
-
-// runTimes are the durations of the latest runs.
-type runTimes struct {
-	ring [32]time.Duration
-	n    int
-}
-
-func (r *runTimes) add(d time.Duration) {
-	r.ring[r.n%len(r.ring)] = d
-	r.n++
-}
-
-// mean is one second until a run has told better.
-func (r *runTimes) mean() time.Duration {
-	known := min(r.n, len(r.ring))
-	if known == 0 {
-		return time.Second
-	}
-	var sum time.Duration
-	for _, d := range r.ring[:known] {
-		sum += d
-	}
-	return sum / time.Duration(known)
 }

@@ -24,7 +24,7 @@ func (a operations) carry(ctx context.Context, c *call, req exec.Request, watch 
 	result, stageTimes := a.opts.Executor.Run(ctx, req, exec.Join(stages(t.reached), watch))
 	t.leave(result.Status() != exec.StatusNotStarted)
 	answer := frozen{result: result, queued: wait, stages: stageTimes}
-	c.body.release() // the files are on disk or gone; only the output is held until the client has taken it
+	c.letGo(req) // only the output is held until the client has taken it
 	c.body.hold(answer.outputBytes())
 	return answer, nil
 }

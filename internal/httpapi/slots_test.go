@@ -120,12 +120,12 @@ func TestIfMatch(t *testing.T) {
 		t.Error("it reached the pool")
 		return ns.Disposition{}, nil
 	}
-	for code, tags := range map[ProblemCode][]string{ProblemCodePreconditionRequired: nil, ProblemCodeMalformedRequest: {slotTag, slotTag}} {
+	for code, tags := range map[ProblemCode][]string{ProblemCodePreconditionRequired: nil, ProblemCodeSlotChanged: {slotTag, slotTag}} {
 		if p := problemOf(t, r.deleteSlot(t, "slot-0", tags...)); p.Code != code || !strings.Contains(p.Detail, "If-Match") {
 			t.Errorf("%+v, want %s", p, code)
 		}
 	}
-	if p := problemOf(t, r.deleteSlot(t, "slot-0", "")); p.Code != ProblemCodeMalformedRequest {
+	if p := problemOf(t, r.deleteSlot(t, "slot-0", "")); p.Code != ProblemCodeSlotChanged {
 		t.Errorf("empty: %+v", p)
 	}
 	var got string

@@ -63,7 +63,7 @@ func (s *stream) VisitCreateRunResponse(w http.ResponseWriter) error {
 // end leaves no run behind: one that is not over is that of a client that took
 // no more.
 func (s *stream) end() {
-	s.call.ticket.cancel(errCancelled)
+	s.call.ticket.cancel()
 	<-s.settled
 	s.feed.take().giveBack()
 }

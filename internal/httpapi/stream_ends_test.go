@@ -242,40 +242,17 @@ func TestDrainAnswersStreams(t *testing.T) {
 	}
 }
 
-// pipeServer serves r on connections that are in memory, and so in time bubbles.
-func pipeServer(t *testing.T, r *rig) (net.Conn, func()) {
-	ours, theirs := net.Pipe()
-	l := &oneConn{conn: theirs, closed: make(chan struct{})}
+// pipeServer serves r on one connection that is in memory, and so in a bubble
+// of time.
+func pipeServer(r *rig) (conn net.Conn, stop func()) {
+	near, far := net.Pipe()
+	l := &pipeListener{conns: make(chan net.Conn, 1)}
+	l.conns <- far
 	server := &http.Server{Handler: r}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = server.Serve(l) }()
-	return ours, func() { _ = server.Close(); _ = ours.Close(); <-done }
+	return near, func() { _ = server.Close(); _ = near.Close(); <-done }
 }
-
-type oneConn struct {
-	conn   net.Conn
-	closed chan struct{}
-}
-
-func (l *oneConn) Accept() (net.Conn, error) {
-	if c := l.conn; c != nil {
-		l.conn = nil
-		return c, nil
-	}
-	<-l.closed
-	return nil, net.ErrClosed
-}
-
-func (l *oneConn) Close() error {
-	select {
-	case <-l.closed:
-	default:
-		close(l.closed)
-	}
-	return nil
-}
-
-func (l *oneConn) Addr() net.Addr { return &net.UnixAddr{} }
 
 // TestStreamClientThatReadsNothing: the run neither waits for it nor notices;
 // what it keeps in memory is on the account; then its connection is cut, in the
@@ -290,7 +267,7 @@ func TestStreamClientThatReadsNothing(t *testing.T) {
 				p.print(exec.Stream(i%2), chunk)
 			}
 		})
-		conn, stop := pipeServer(t, r)
+		conn, stop := pipeServer(r)
 		defer stop()
 		start := time.Now()
 		s := openStream(t, conn, "a")
@@ -318,7 +295,7 @@ func TestStreamClientThatReadsSlowly(t *testing.T) {
 		r := newRig(t, nil)
 		text := strings.Repeat("slowly ", 40_000)
 		r.running(func(p *printer) { p.print(exec.Stdout, text) })
-		conn, stop := pipeServer(t, r)
+		conn, stop := pipeServer(r)
 		defer stop()
 		s := openStream(t, conn, "a")
 		start := time.Now()
@@ -347,7 +324,7 @@ func TestPanicFreesItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(o *Options) { o.Workers = 1 })
 		r.running(func(p *printer) { panic("a bug of ours") })
-		conn, stop := pipeServer(t, r)
+		conn, stop := pipeServer(r)
 		defer stop()
 		openStream(t, conn, "a")
 		synctest.Wait()

@@ -2,7 +2,10 @@ package httpapi
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
+	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -159,4 +162,27 @@ func TestHeartbeats(t *testing.T) {
 			t.Errorf("heartbeats at %v", at)
 		}
 	})
+}
+
+// TestStreamsAreNeverHeldEncoded: telling of 4 MiB of output, as it comes and in
+// the result, allocates next to nothing.
+func TestStreamsAreNeverHeldEncoded(t *testing.T) {
+	for name, fill := range map[string]byte{"text": 'x', "binary": 0xff} {
+		out := bytes.Repeat([]byte{fill}, 4<<20)
+		result := observedResult("x")
+		result.Process.Stdout, result.Process.Stderr = out, nil
+		f := newFeed(&memory{limit: 1 << 30}, time.Now())
+		f.printed(exec.OutputInfo{Stream: exec.Stdout, Kept: out})
+		w := &discardAnswer{header: http.Header{}}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		e := newEvents(w, "x", time.Now())
+		if err := errors.Join(e.happenings(f.take()), e.result(result, time.Second), e.done()); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<19 || w.n < 8<<20 {
+			t.Errorf("%s: %d bytes allocated, %d sent", name, got, w.n)
+		}
+	}
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"encoding/hex"
-	"time"
 
 	"confined/internal/exec"
 	"confined/internal/ns"
@@ -49,15 +48,6 @@ func proofOf(p pins.Proof) Proof {
 	}
 	out.ProvenAt = timeOf(p.ProvenAt)
 	return out
-}
-
-// timeOf is t as the contract shows times, nil where it is not known.
-func timeOf(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC().Truncate(time.Millisecond)
-	return &t
 }
 
 func slotsOf(l ns.Listing) Slots {
