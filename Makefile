@@ -10,7 +10,7 @@ endif
 TESTFLAGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench build node generate check lint fmt vet clean
+.PHONY: help demo test bench load build node generate check lint fmt vet clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -29,6 +29,14 @@ bench: ## confined runs against plain node, as ratios
 	@packaging/need.sh host go npm
 	@$(MAKE) --no-print-directory node
 	dir="$$(packaging/fit-dir.sh bench)" && TMPDIR="$$dir" go test -run='^$$' -bench=. $(TESTFLAGS) ./...
+
+# How long the load lasts, as in `make load LOAD=30s`.
+LOAD ?= 10m
+
+load: ## mixed load at four times the capacity, with a SIGTERM in the middle, judged
+	@packaging/need.sh host go npm
+	@$(MAKE) --no-print-directory node build
+	@packaging/load.sh -for $(LOAD)
 
 build: ## bin/confined
 	@packaging/need.sh go
