@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,8 +65,20 @@ func (c *Client) Cancel(ctx context.Context, runID string) error {
 }
 
 // Slots is everything in the root.
-func (c *Client) Slots(ctx context.Context) (*api.Slots, error) {
-	return read[api.Slots](c.api.ListSlots(ctx))
+type Slots struct {
+	api.Slots
+	Raw []byte // the answer, verbatim
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *Slots) UnmarshalJSON(text []byte) error {
+	s.Raw = bytes.Clone(text)
+	return json.Unmarshal(text, &s.Slots)
+}
+
+// Slots reads what is in the root.
+func (c *Client) Slots(ctx context.Context) (*Slots, error) {
+	return read[Slots](c.api.ListSlots(ctx))
 }
 
 // Slot is what is in one slot, and the ETag that stands for exactly that in

@@ -75,6 +75,7 @@ func TestNoPins(t *testing.T) {
 // TestCalls: each call asks for what it says, and hands on problems.
 func TestCalls(t *testing.T) {
 	t.Parallel()
+	const slots = `{"new":"\u00fc", "free":3, "slots":[{"sinceAt":"2026-11-29T10:00:00.250Z"}]}`
 	const etag = `"a/b+c==:%20"`
 	f := newFake(t, func(r received) string {
 		switch r.Method + " " + r.URL.Path {
@@ -85,7 +86,7 @@ func TestCalls(t *testing.T) {
 		case "DELETE /v1/runs/a":
 			return "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
 		case "GET /v1/slots":
-			return answerOf(200, resultType, `{"free":3}`)
+			return answerOf(200, resultType, slots)
 		case "GET /v1/slots/slot-1":
 			return answerOf(200, resultType, `{"users":[7]}`, "ETag: "+etag)
 		case "GET /v1/slots/slot-2":
@@ -109,7 +110,7 @@ func TestCalls(t *testing.T) {
 	if err := c.Cancel(ctx, "b"); !errors.As(err, &p) || p.Problem.Code != api.ProblemCodeNotFound {
 		t.Error(err)
 	}
-	if s, err := c.Slots(ctx); err != nil || s.Free != 3 {
+	if s, err := c.Slots(ctx); err != nil || s.Free != 3 || string(s.Raw) != slots {
 		t.Error(s, err)
 	}
 	if d, tag, err := c.Slot(ctx, "slot-1"); err != nil || tag != etag || !slices.Equal(d.Users, []int{7}) {

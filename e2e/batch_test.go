@@ -100,7 +100,7 @@ func TestBatchTellsOfEveryInput(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
 	inputs := filepath.Join(d.dir, "inputs")
-	writeFiles(t, inputs, files{"a.txt": "one two", "b@2+.txt": "", "c.txt": "", "odd name.txt": ""})
+	writeTree(t, inputs, files{"a.txt": "one two", "b@2+.txt": "", "c.txt": "", "odd name.txt": ""})
 	for _, c := range []struct {
 		name     string
 		meddle   func(http.Handler) http.Handler

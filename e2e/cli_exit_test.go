@@ -74,12 +74,12 @@ func TestCLINotAttributable(t *testing.T) {
 	if got := strict[slots](t, []byte(e.stdout)); e.code != 0 || text(t, got) != text(t, d.slots(t)) {
 		t.Errorf("%+v", e)
 	}
-	mustRelease(t, d)
+	releaseByCommand(t, d)
 }
 
-// mustRelease releases slot-0, which holds a planted file, and nothing before
+// releaseByCommand releases slot-0, which holds a planted file, and nothing before
 // somebody says so.
-func mustRelease(t *testing.T, d *daemon) {
+func releaseByCommand(t *testing.T, d *daemon) {
 	t.Helper()
 	before := tree(t, d.root)
 	d.cli(t, "y\n", "slots", "release", "slot-0").must(t, 2, "--yes")

@@ -20,26 +20,7 @@ func (d *daemon) liveCLI(t testing.TB, title string, flags ...string) (c *cli, p
 	t.Helper()
 	c = d.command(t, append(append([]string{"run"}, flags...), "-")...)
 	c.start(t, waiting(title))
-	return c, d.awaitProgram(t, c, title)
-}
-
-// awaitProgram is the pid of the program that calls itself title.
-func (d *daemon) awaitProgram(t testing.TB, c *cli, title string) (pid int) {
-	t.Helper()
-	poll(t, func() bool {
-		select {
-		case <-c.done:
-			t.Fatalf("it ended before its program was seen: %s", c.stderr.String())
-		default:
-		}
-		for _, p := range childrenOf(d.cmd.Process.Pid) {
-			if titleOf(p.pid) == title {
-				pid = p.pid
-			}
-		}
-		return pid != 0
-	}, func() string { return "no program calls itself " + title })
-	return pid
+	return c, d.awaitProgram(t, title, c.done, c.stderr.String)
 }
 
 // TestCLIStreams: output arrives while the program runs.
@@ -47,7 +28,7 @@ func TestCLIStreams(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
 	c := d.command(t, "run", "-").start(t, "console.log('early'); console.error('warned'); "+waiting("streams"))
-	pid := d.awaitProgram(t, c, "streams")
+	pid := d.awaitProgram(t, "streams", c.done, c.stderr.String)
 	poll(t, func() bool { return c.stdout.String() == "early\n" && c.stderr.String() == "warned\n" },
 		func() string { return fmt.Sprintf("stdout %q, stderr %q", c.stdout.String(), c.stderr.String()) })
 	tell(t, pid)
@@ -97,13 +78,6 @@ func (c *cli) signal(t testing.TB, s syscall.Signal) {
 	}
 }
 
-func (d *daemon) resume(t testing.TB) {
-	t.Helper()
-	if err := syscall.Kill(d.cmd.Process.Pid, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestCLIReaderLeaves: a reader who has enough does not change the exit code,
 // and stderr says that it left. A disk that is full is another matter.
 func TestCLIReaderLeaves(t *testing.T) {
@@ -121,7 +95,7 @@ func TestCLIReaderLeaves(t *testing.T) {
 		t.Fatal(line, err)
 	}
 	read.Close()
-	tell(t, d.awaitProgram(t, c, "reader"))
+	tell(t, d.awaitProgram(t, "reader", c.done, c.stderr.String))
 	c.end(t).must(t, 3, "confined: stdout was not taken whole: ", "broken pipe after 6 bytes")
 
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

@@ -148,8 +148,8 @@ func TestExamplesTellOfPrograms(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
 	program, odd := filepath.Join(d.dir, "program"), filepath.Join(d.dir, "odd")
-	writeFiles(t, odd, files{"odd name.mjs": ""})
-	writeFiles(t, program, files{
+	writeTree(t, odd, files{"odd name.mjs": ""})
+	writeTree(t, program, files{
 		"seven.mjs":   "process.stdout.write(Buffer.from([255, 10])); console.error(process.argv[2]); process.exitCode = 7",
 		"l@b/b+c.mjs": "console.log(process.argv.length)",
 	})
@@ -173,7 +173,7 @@ func TestExampleStreams(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
 	program := filepath.Join(d.dir, "program")
-	writeFiles(t, program, files{"main.mjs": "console.log('first'); setInterval(() => {}, 1000)"})
+	writeTree(t, program, files{"main.mjs": "console.log('first'); setInterval(() => {}, 1000)"})
 	cmd := exampleCommand(t.Context(), d.dir, d.socket, "node", "examples/node/run.mjs", program, "main.mjs")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -188,31 +188,14 @@ func TestExampleStreams(t *testing.T) {
 	if line, err := out.ReadString('\n'); line != "first\n" {
 		t.Errorf("it printed %q, %v", line, err)
 	}
-	live := decode[struct {
-		Runs []struct{ RunID, Stage string }
-	}](t, d.get(t, "/v1/runs").body).Runs
+	live := d.runs(t)
 	if len(live) != 1 || live[0].Stage != "admitted" {
 		t.Fatalf("live runs: %+v", live)
 	}
-	if a := d.ask(t, d.newRequest(t, http.MethodDelete, "/v1/runs/"+live[0].RunID, nil)); a.status != http.StatusAccepted {
-		t.Fatalf("cancelling it was answered %d: %s", a.status, a.body)
+	if status := d.cancel(t, live[0].RunID); status != http.StatusAccepted {
+		t.Fatalf("cancelling it was answered %d", status)
 	}
 	_, _ = io.Copy(io.Discard, out)
 	_ = cmd.Wait()
 	spoken{"", stderr.String(), cmd.ProcessState.ExitCode()}.must(t, 137, "", "cancelled")
-}
-
-// writeFiles puts a tree below dir.
-func writeFiles(t testing.TB, dir string, tree files) {
-	t.Helper()
-	for path, content := range tree {
-		whole := filepath.Join(dir, path)
-		err := os.MkdirAll(filepath.Dir(whole), 0o755)
-		if err == nil {
-			err = os.WriteFile(whole, []byte(content), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 }

@@ -5,10 +5,8 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -180,13 +178,6 @@ func anotherRoot(t *testing.T, s *start, said string) {
 		t.Errorf("doctor does not find %s fit: %s", named[1], doctor.stdout)
 	}
 	s.root = s.dir + "/root"
-}
-
-// fits says whether a root in dir could be on a file system that is accepted.
-func fits(dir string) bool {
-	var st syscall.Statfs_t
-	const ext, xfs, btrfs = 0xEF53, 0x58465342, 0x9123683E
-	return syscall.Statfs(dir, &st) == nil && slices.Contains([]int64{ext, xfs, btrfs}, int64(st.Type)&0xffffffff)
 }
 
 // TestPlacesUnfit: what cannot serve as root, state or socket is named with its

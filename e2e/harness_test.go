@@ -147,7 +147,9 @@ func newPlaces(t testing.TB) places {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	requireFileSystem(t, dir)
+	if !fits(dir) {
+		t.Fatalf("%s is on a file system that the daemon refuses: set TMPDIR to a folder on ext4, xfs or btrfs", dir)
+	}
 	p := places{dir: dir, root: dir + "/root", state: dir + "/state", socket: dir + "/s"}
 	if err := os.Mkdir(p.root, 0o700); err != nil {
 		t.Fatal(err)
@@ -155,17 +157,11 @@ func newPlaces(t testing.TB) places {
 	return p
 }
 
-// requireFileSystem fails where the daemon would refuse the root.
-func requireFileSystem(t testing.TB, dir string) {
-	t.Helper()
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(dir, &st); err != nil {
-		t.Fatal(err)
-	}
+// fits says whether dir is on a file system that is fit for a root.
+func fits(dir string) bool {
 	const ext, xfs, btrfs = 0xEF53, 0x58465342, 0x9123683E
-	if kind := int64(st.Type) & 0xffffffff; !slices.Contains([]int64{ext, xfs, btrfs}, kind) {
-		t.Fatalf("%s is on a file system of type %#x: set TMPDIR to a folder on ext4, xfs or btrfs", dir, kind)
-	}
+	var st syscall.Statfs_t
+	return syscall.Statfs(dir, &st) == nil && slices.Contains([]int64{ext, xfs, btrfs}, int64(st.Type)&0xffffffff)
 }
 
 // daemon is one running `confined serve`.

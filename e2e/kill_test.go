@@ -227,9 +227,7 @@ func TestSuspendedDaemon(t *testing.T) {
 		p, ok := readProcess(fmt.Sprintf("/proc/%d/stat", run.pid))
 		return ok && p.state == "Z"
 	}, func() string { return "the program does not end" })
-	if err := syscall.Kill(d.cmd.Process.Pid, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	d.resume(t)
 	got := run.answer(t, d).result(t)
 	d.mustBeRight(t, run.r, got)
 	if p := got.Process; p.Exit.Code == nil || *p.Exit.Code != 0 || p.Stopped != nil || p.KillSent {

@@ -57,20 +57,28 @@ func (d *daemon) live(t testing.TB, r runRequest, title string) *live {
 	ctx, drop := context.WithCancel(t.Context())
 	l := &live{pending: d.launch(t, ctx, r), d: d, r: r, drop: drop}
 	t.Cleanup(drop)
+	l.pid = d.awaitProgram(t, title, l.done, func() string { return fmt.Sprintf("%v %.3000s", l.err, l.a.body) })
+	return l
+}
+
+// awaitProgram is the pid of the program of this daemon that calls itself title.
+// over, which may be nil, is closed when its run was answered, and said is how.
+func (d *daemon) awaitProgram(t testing.TB, title string, over <-chan struct{}, said func() string) (pid int) {
+	t.Helper()
 	poll(t, func() bool {
 		select {
-		case <-l.done:
-			t.Fatalf("the run ended before its program was seen: %v %.3000s", l.err, l.a.body)
+		case <-over:
+			t.Fatalf("the run ended before its program was seen: %s", said())
 		default:
 		}
 		for _, p := range childrenOf(d.cmd.Process.Pid) {
 			if titleOf(p.pid) == title {
-				l.pid = p.pid
+				pid = p.pid
 			}
 		}
-		return l.pid != 0
+		return pid != 0
 	}, func() string { return "no program calls itself " + title })
-	return l
+	return pid
 }
 
 // release lets the program go on and returns its result, which must be right.

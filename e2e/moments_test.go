@@ -32,6 +32,14 @@ func (d *daemon) suspend(t *testing.T) {
 	}, func() string { return "the daemon does not stop" })
 }
 
+// resume lets it go on.
+func (d *daemon) resume(t *testing.T) {
+	t.Helper()
+	if err := syscall.Kill(d.cmd.Process.Pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // child waits for a child of the daemon and holds it by a handle.
 func (d *daemon) child(t *testing.T) (pid, handle int) {
 	t.Helper()

@@ -121,18 +121,3 @@ func (s *streaming) printed(stream string) string {
 	}
 	return out.String()
 }
-
-// programPid is the process that runs a program of this daemon and calls itself
-// title.
-func (d *daemon) programPid(t *testing.T, title string) (pid int) {
-	t.Helper()
-	poll(t, func() bool {
-		for _, p := range childrenOf(d.cmd.Process.Pid) {
-			if titleOf(p.pid) == title {
-				pid = p.pid
-			}
-		}
-		return pid != 0
-	}, func() string { return "no program calls itself " + title })
-	return pid
-}

@@ -31,7 +31,7 @@ func TestStream(t *testing.T) {
 	r.id = "streamed"
 	s := d.stream(t, r)
 	s.until(" ready") // while the program waits for:
-	tell(t, d.programPid(t, "streamed"))
+	tell(t, d.awaitProgram(t, "streamed", nil, nil))
 	got := s.rest()
 	d.mustBeRight(t, r, got)
 	if out := got.Process.Stdout.plain(t); out != "é€😀\n\xff\n" || s.printed("stdout") != out {
@@ -87,7 +87,7 @@ func TestStreamDropped(t *testing.T) {
 	if e := stays.next(); *e.Position != 1 {
 		t.Errorf("%+v", e)
 	}
-	pid := d.programPid(t, "dropped")
+	pid := d.awaitProgram(t, "dropped", nil, nil)
 	waits.drop()
 	d.awaitQueue(t, 1)
 	s.drop()
@@ -112,7 +112,7 @@ func TestStreamDrained(t *testing.T) {
 	alive.until("admitted") // and reads no more for now
 	waits := d.stream(t, goodRun(t, d))
 	waits.next()
-	pid := d.programPid(t, "drained")
+	pid := d.awaitProgram(t, "drained", nil, nil)
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -38,15 +38,9 @@ func (d *daemon) postTar(t *testing.T, path string, body []byte) answer {
 func folder(t *testing.T, r runRequest) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range append([]file{{"request.json", text(t, r.document())}}, r.files()...) {
-		path := filepath.Join(dir, f.path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(f.content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeTree(t, dir, files{"request.json": text(t, r.document())})
+	writeTree(t, dir+"/program", r.program)
+	writeTree(t, dir+"/input", r.input)
 	return dir
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -49,6 +50,9 @@ type exitError struct {
 
 func (e exitError) Unwrap() error { return e.error }
 
+// errSaid ends a command that did not do what it is for, and has said why.
+var errSaid = exitError{code: exitNo}
+
 // run carries out one command line and returns the exit code.
 func run(args []string, in surroundings) int {
 	commands := map[string]func([]string, surroundings) error{
@@ -85,8 +89,6 @@ func exitCode(command string, err error, stderr io.Writer) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitOK
-	case errors.Is(err, errNotAble): // doctor has said it all
-		return exitNo
 	case errors.As(err, &coded):
 		if coded.error == nil {
 			return coded.code
@@ -97,4 +99,12 @@ func exitCode(command string, err error, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stderr, "confined %s: %v\n", command, err)
 	return code
+}
+
+// writeIndented writes v as JSON for people and programs alike.
+func writeIndented(to io.Writer, v any) error {
+	encoder := json.NewEncoder(to)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"time"
@@ -11,10 +10,6 @@ import (
 	"confined/internal/ns"
 	"confined/internal/pins"
 )
-
-// errNotAble is what doctor ends with when it found something missing; what
-// that is has been printed by then.
-var errNotAble = errors.New("this host is not able")
 
 // doctorTime bounds the confined run that doctor does as evidence.
 const doctorTime = 2 * time.Minute
@@ -62,15 +57,12 @@ func doctor(args []string, in surroundings) error {
 		return err
 	}
 	if c.json {
-		encoder := json.NewEncoder(in.stdout)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		err = encoder.Encode(r)
+		err = writeIndented(in.stdout, r)
 	} else {
 		err = r.print(in.stdout)
 	}
 	if err == nil && !r.Able {
-		err = errNotAble
+		err = errSaid
 	}
 	return err
 }

@@ -80,7 +80,7 @@ func tellDiff(to io.Writer, was, now lock, asJSON bool) error {
 	case err != nil:
 		return exitError{exitCannotTell, err}
 	case !r.Same:
-		return exitError{code: exitNo}
+		return errSaid
 	}
 	return nil
 }

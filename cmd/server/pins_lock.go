@@ -123,11 +123,3 @@ func parseLock(text []byte) (lock, error) {
 	}
 	return l, nil
 }
-
-// writeIndented writes v as JSON for people and programs alike.
-func writeIndented(to io.Writer, v any) error {
-	encoder := json.NewEncoder(to)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
-}

@@ -47,7 +47,7 @@ func runProgram(args []string, in surroundings) error {
 	default:
 		out.conclude(a.facts())
 	}
-	return exitError{code: out.exit(runExit(a.result, a.err))}
+	return exitError{code: a.exit(out)}
 }
 
 // noRun is the end of a command line that sent nothing. A help that was asked

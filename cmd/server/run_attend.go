@@ -90,6 +90,15 @@ func stopUntil(ctx context.Context, stop func(context.Context) error) {
 	}
 }
 
+// exit is the exit code. What could not be written, otherwise than because its
+// reader had enough, makes the output that was written no output of the program.
+func (a outcome) exit(out *output) int {
+	if a.err == nil && a.result.Attributable() && out.lost() {
+		return exitNotCredited
+	}
+	return runExit(a.result, a.err)
+}
+
 // facts is the last line that `confined run` says.
 func (a outcome) facts() string {
 	if a.err != nil {

@@ -81,21 +81,27 @@ func TestRunExit(t *testing.T) {
 // TestLostOutput: what could not be written is no output of the program, unless
 // its reader went away of its own will.
 func TestLostOutput(t *testing.T) {
+	full := errors.New("no space left on device")
 	for name, row := range map[string]struct {
-		lost       error
-		code, want int
+		lost   error
+		result *client.Result
+		err    error
+		want   int
 	}{
-		"nothing lost":             {nil, 0, 0},
-		"a full disk":              {errors.New("no space left on device"), 0, exitNotCredited},
-		"a full disk, and a crash": {errors.New("no space left on device"), 3, exitNotCredited},
-		"a full disk, and no run":  {errors.New("no space left on device"), exitNoRun, exitNoRun},
-		"a full disk, and unknown": {errors.New("no space left on device"), exitUnknown, exitUnknown},
-		"head":                     {errBrokenPipe(), 0, 0},
-		"head, and a crash":        {errBrokenPipe(), 3, 3},
+		"nothing lost":                 {nil, observed(0, nil), nil, 0},
+		"a full disk":                  {full, observed(0, nil), nil, exitNotCredited},
+		"a full disk, and a crash":     {full, observed(3, nil), nil, exitNotCredited},
+		"a full disk, and its own 125": {full, observed(exitNoRun, nil), nil, exitNotCredited},
+		"a full disk, and its own 127": {full, observed(exitUnknown, nil), nil, exitNotCredited},
+		"a full disk, and no run":      {full, nil, problem(429, api.ProblemCodeQueueFull), exitNoRun},
+		"a full disk, and unknown":     {full, nil, &client.UnknownError{RunID: "r-1", Err: full}, exitUnknown},
+		"a full disk, and unresolved":  {full, &client.Result{Unresolved: &api.Unresolved{}}, nil, exitUnknown},
+		"head":                         {errBrokenPipe(), observed(0, nil), nil, 0},
+		"head, and a crash":            {errBrokenPipe(), observed(3, nil), nil, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := output{stdout: &sink{lost: row.lost}, stderr: &sink{}}
-			if got := o.exit(row.code); got != row.want {
+			if got := (outcome{result: row.result, err: row.err}).exit(&o); got != row.want {
 				t.Errorf("exit %d, want %d", got, row.want)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"confined/client"
+	"confined/internal/pins"
 )
 
 // atHome is an environment with a HOME, and what a command says there.
@@ -91,11 +92,11 @@ func TestRunMistakes(t *testing.T) {
 func TestStdinIsBounded(t *testing.T) {
 	in, _ := atHome()
 	o := runOptions{program: fromStdin}
-	in.stdin = bytes.NewReader(make([]byte, stdinLimit))
-	if job, err := o.job(in); err != nil || job.Entry != "main.mjs" || job.Program.Bytes() != stdinLimit {
+	in.stdin = bytes.NewReader(make([]byte, pins.MaxSnapshotBytes))
+	if job, err := o.job(in); err != nil || job.Entry != "main.mjs" || job.Program.Bytes() != pins.MaxSnapshotBytes {
 		t.Errorf("64 MiB: %v", err)
 	}
-	in.stdin = bytes.NewReader(make([]byte, stdinLimit+1))
+	in.stdin = bytes.NewReader(make([]byte, pins.MaxSnapshotBytes+1))
 	if _, err := o.job(in); err == nil || !strings.Contains(err.Error(), "64 MiB") {
 		t.Errorf("a byte more: %v", err)
 	}

@@ -8,14 +8,12 @@ import (
 	"path/filepath"
 
 	"confined/client"
+	"confined/internal/pins"
 )
 
 // stdinName is what the program from stdin is called where --entry says nothing
 // else.
 const stdinName = "main.mjs"
-
-// stdinLimit is what a program may hold, in bytes.
-const stdinLimit = 64 << 20
 
 // job reads everything that the request will hold: the trees, and the pins
 // where a file has them.
@@ -44,11 +42,11 @@ func (o runOptions) job(in surroundings) (client.Job, error) {
 
 // stdinProgram is one file, from in.
 func (o runOptions) stdinProgram(in io.Reader) (client.Tree, string, error) {
-	content, err := io.ReadAll(io.LimitReader(in, stdinLimit+1))
+	content, err := io.ReadAll(io.LimitReader(in, pins.MaxSnapshotBytes+1))
 	switch {
 	case err != nil:
 		return client.Tree{}, "", fmt.Errorf("reading stdin: %w", err)
-	case len(content) > stdinLimit:
+	case len(content) > pins.MaxSnapshotBytes:
 		return client.Tree{}, "", errors.New("stdin holds more than the 64 MiB that a program may have")
 	}
 	name := o.entry

@@ -92,18 +92,15 @@ func (o *output) conclude(facts string) {
 	}
 }
 
-// exit is code, unless output was lost otherwise than by a reader who had
-// enough: what was written then is not what the program printed.
-func (o *output) exit(code int) int {
-	if code == exitNoRun || code == exitUnknown {
-		return code
-	}
+// lost reports whether something was not written, for another reason than that
+// its reader went away.
+func (o *output) lost() bool {
 	for _, s := range []*sink{o.stdout, o.stderr} {
 		if s.lost != nil && !readerLeft(s.lost) {
-			return exitNotCredited
+			return true
 		}
 	}
-	return code
+	return false
 }
 
 func sameStream(a, b io.Writer) bool {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,9 +36,19 @@ func slotsCommand(args []string, in surroundings) error {
 		return errors.New(refusalText(err))
 	}
 	if c.json {
-		return writeIndented(in.stdout, slots)
+		return printAnswer(in.stdout, slots.Raw)
 	}
-	return tabulate(in.stdout, slots)
+	return tabulate(in.stdout, &slots.Slots)
+}
+
+// printAnswer writes an answer as it came, but indented.
+func printAnswer(to io.Writer, text []byte) error {
+	var out bytes.Buffer
+	if err := json.Indent(&out, text, "", "  "); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(to, "%s\n", &out)
+	return err
 }
 
 // tabulate writes one line for each entry of the root. What does not apply is -.

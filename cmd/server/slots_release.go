@@ -11,9 +11,6 @@ import (
 	"confined/client/api"
 )
 
-// errKept ends a release that removed less than everything; why has been said.
-var errKept = exitError{code: exitNo}
-
 // releaseCommand is `confined slots release`: it shows what is in a slot, and
 // has exactly that removed once somebody says yes.
 func releaseCommand(args []string, in surroundings) error {
@@ -48,7 +45,7 @@ func releaseSlot(daemon *client.Client, name string, yes bool, in surroundings) 
 		}
 		if !confirmed(in, name) {
 			fmt.Fprintln(in.stdout, "nothing was removed")
-			return errKept
+			return errSaid
 		}
 	}
 	became, err := daemon.ReleaseSlot(ctx, name, etag)
@@ -58,7 +55,7 @@ func releaseSlot(daemon *client.Client, name string, yes bool, in surroundings) 
 	text, removed := releaseText(name, *became)
 	fmt.Fprintln(in.stdout, text)
 	if !removed {
-		return errKept
+		return errSaid
 	}
 	return nil
 }

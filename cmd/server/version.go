@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -66,9 +65,7 @@ func version(args []string, in surroundings) error {
 	}
 	b := thisBuild()
 	if c.json {
-		encoder := json.NewEncoder(in.stdout)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(b)
+		return writeIndented(in.stdout, b)
 	}
 	_, err := fmt.Fprintf(in.stdout, "confined %s\n%s, %s/%s\nboundary %s %s\n", b, b.GoVersion, b.OS, b.Arch, b.Profile, b.Digest)
 	return err

@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"runtime"
 	"slices"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"confined/internal/confine"
 )
@@ -68,19 +63,6 @@ type collectHooks struct {
 	printed  func(stream Stream, kept []byte, at int) // kept[at:] of a stream has just been kept
 }
 
-// printed is output that was read. The reader leaves bytes alone until it is
-// rid of what it reads next.
-type printed struct {
-	stream Stream
-	bytes  []byte
-}
-
-// pipeEnd says that nothing more comes from one descriptor of the process.
-type pipeEnd struct {
-	descriptor int
-	err        error // nil at end-of-file
-}
-
 // collect opens the gate when the process's limits are the ones asked for,
 // waits until the process exited and its pipes closed, and settles exactly
 // once: then, or closeGrace after exit, or killConfirm after a stop, whichever
@@ -104,61 +86,6 @@ func stoppedTimer() *time.Timer {
 	t := time.NewTimer(time.Hour)
 	t.Stop()
 	return t
-}
-
-// start puts one reader on each pipe and one waiter on the process. A waiter
-// whose process is never reaped outlives the run on purpose: it is what reaps
-// the process when that becomes possible.
-func (c *collector) start() {
-	go func() { c.ends <- pipeEnd{1, c.readOutput(c.process.Stdout, Stdout)} }()
-	go func() { c.ends <- pipeEnd{2, c.readOutput(c.process.Stderr, Stderr)} }()
-	go func() { c.ends <- pipeEnd{3, c.readControl()} }()
-	go func() {
-		state, err := c.process.Wait()
-		if err == nil {
-			c.exits <- state
-		}
-	}()
-}
-
-func (c *collector) readControl() error {
-	for {
-		buf := make([]byte, 2*maxControlBytes)
-		n, err := c.process.Control.Read(buf)
-		if n > 0 {
-			select {
-			case c.texts <- buf[:n]:
-			case <-c.done:
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// readOutput passes on what comes from f, in turns of two buffers: when the
-// second is taken, the first was copied.
-func (c *collector) readOutput(f *os.File, s Stream) error {
-	var buffers [2][64 << 10]byte
-	for turn := 0; ; turn = 1 - turn {
-		n, err := f.Read(buffers[turn][:])
-		if n > 0 {
-			select {
-			case c.prints <- printed{s, buffers[turn][:n]}:
-			case <-c.done:
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // settle is the one place where what happens is given its order.
@@ -306,46 +233,4 @@ func (c *collector) release() {
 			c.open--
 		}
 	}
-}
-
-func exitOf(state *os.ProcessState) *Exit {
-	if state == nil {
-		return nil
-	}
-	ws, ok := state.Sys().(syscall.WaitStatus)
-	if ok && ws.Signaled() {
-		name := signalName(ws.Signal())
-		return &Exit{Signal: &name}
-	}
-	code := state.ExitCode()
-	return &Exit{Code: &code}
-}
-
-// signalName is SIGKILL and so on. Real-time signals, which a program can end
-// itself with too, have no name of their own and are SIG and their number.
-func signalName(s syscall.Signal) string {
-	if name := unix.SignalName(s); name != "" {
-		return name
-	}
-	return fmt.Sprintf("SIG%d", int(s))
-}
-
-func usageOf(state *os.ProcessState) *Usage {
-	if state == nil {
-		return nil
-	}
-	u := &Usage{User: state.UserTime(), System: state.SystemTime()}
-	if r, ok := state.SysUsage().(*syscall.Rusage); ok {
-		u.MaxRSSBytes = int64(r.Maxrss) * maxRSSUnit()
-	}
-	return u
-}
-
-// maxRSSUnit is the unit of ru_maxrss in bytes: getrusage(2) counts kilobytes
-// on Linux and bytes on macOS.
-func maxRSSUnit() int64 {
-	if runtime.GOOS == "darwin" {
-		return 1
-	}
-	return 1024
 }

@@ -32,7 +32,7 @@ func adviseDocument(text []byte) string {
 	switch {
 	case said == "":
 		return "it is empty: where a pipe fills it (curl: -F 'request=<-'), see what the command before the pipe said"
-	case len(said) <= pins.MaxPathLength && strings.HasSuffix(said, ".json") && !strings.ContainsAny(said, "{\n"):
+	case strings.HasSuffix(said, ".json") && pins.CheckPath(strings.TrimLeft(said, "./")) == nil:
 		return fmt.Sprintf("it holds the name of a file, %s: put an @ before it to send the file (curl: -F request=@%s)", said, said)
 	}
 	return ""
@@ -67,24 +67,31 @@ const treeNames = "files are named program/<path> or input/<path>"
 // adviseName says what a file must be called that is called name, and that had
 // filename as its file name.
 func adviseName(name, filename string) string {
-	const rule = treeNames
 	meant := strings.TrimLeft(path.Clean("/"+name), "/")
 	tree, rest, _ := strings.Cut(meant, "/")
-	switch tree = strings.ToLower(tree); {
+	tree = strings.ToLower(tree)
+	switch {
 	case inTree(filename):
-		return fmt.Sprintf("%s, and file names are ignored: make %s the part's own name (curl: -F %s=@…)", rule, filename, filename)
-	case slices.Contains([]string{"program", "input"}, tree) && rest != "":
-		return fmt.Sprintf("%s, exactly so: name this one %s/%s", rule, tree, rest)
-	case slices.Contains([]string{"program", "input"}, tree):
+		return fmt.Sprintf("%s, and file names are ignored: make %s the part's own name (curl: -F %s=@…)", treeNames, filename, filename)
+	case isTree(tree) && rest == "":
 		file := path.Base("/" + filename)
 		if pins.CheckPath(file) != nil {
 			file = "main.mjs"
 		}
-		return fmt.Sprintf("%s, as in %s/%s (curl: -F %s/%s=@%s)", rule, tree, file, tree, file, file)
-	case pins.CheckPath(meant) == nil:
-		return fmt.Sprintf("%s, so this one program/%s or input/%s (curl: -F program/%s=@%s)", rule, meant, meant, meant, meant)
+		return fmt.Sprintf("%s, as in %s/%s (curl: -F %s/%s=@%s)", treeNames, tree, file, tree, file, file)
+	case pins.CheckPath(meant) != nil:
+		return treeNames
+	case isTree(tree):
+		return fmt.Sprintf("%s, exactly so: name this one %s/%s", treeNames, tree, rest)
 	}
-	return rule
+	return fmt.Sprintf("%s, so this one program/%s or input/%s (curl: -F program/%s=@%s)", treeNames, meant, meant, meant, meant)
+}
+
+func isTree(name string) bool { return name == "program" || name == "input" }
+
+func inTree(name string) bool {
+	tree, rest, _ := strings.Cut(name, "/")
+	return isTree(tree) && pins.CheckPath(rest) == nil
 }
 
 // adviseStranger says who a client is that the daemon does not serve.
@@ -95,17 +102,15 @@ func adviseStranger(p Peer, known bool) string {
 	return fmt.Sprintf(", and you are uid %d: be that user, or start a daemon of your own", p.UID)
 }
 
-func inTree(name string) bool {
-	tree, rest, _ := strings.Cut(name, "/")
-	return (tree == "program" || tree == "input") && pins.CheckPath(rest) == nil
-}
-
 // adviseMethod says how curl came by a method that a path does not have.
 func adviseMethod(method string, allowed []string) string {
-	switch post := slices.Contains(allowed, http.MethodPost); {
-	case post && method == http.MethodPut:
+	if !slices.Contains(allowed, http.MethodPost) {
+		return ""
+	}
+	switch method {
+	case http.MethodPut:
 		return " (curl -T sends PUT: add -X POST)"
-	case post && method == http.MethodGet:
+	case http.MethodGet:
 		return " (curl sends GET unless -F or --data-binary gives it a body)"
 	}
 	return ""

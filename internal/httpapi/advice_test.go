@@ -17,6 +17,7 @@ func TestAdviseName(t *testing.T) {
 		{"a b", "", "input/<path>"},
 		{"", "", "input/<path>"},
 		{"..", "..", "input/<path>"},
+		{"program/\x1b[2J", "program/\x1b", "input/<path>"},
 	} {
 		if got := adviseName(row.name, row.filename); !strings.HasSuffix(got, row.want) && !strings.Contains(got, row.want) {
 			t.Errorf("%q, %q: %s", row.name, row.filename, got)
@@ -27,10 +28,19 @@ func TestAdviseName(t *testing.T) {
 func TestAdviseDocument(t *testing.T) {
 	for text, want := range map[string]string{
 		"request.json": "curl: -F request=@request.json", "dir/a.json\n": "curl: -F request=@dir/a.json", " \n": "it is empty",
-		`{"a":1,}`: "", "{.json": "", "a": "", strings.Repeat("a", 300) + ".json": "", "a\nb.json": "",
+		`{"a":1,}`: "", "{.json": "", "a": "", strings.Repeat("a", 300) + ".json": "", "a\nb.json": "", "\x1b.json": "",
+		"/home/me/a.json": "curl: -F request=@/home/me/a.json", "../a.json": "request=@../a.json",
 	} {
 		if got := adviseDocument([]byte(text)); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%.20q: %s", text, got)
 		}
+	}
+}
+
+// TestNotFoundSaysThePath: as it was sent, so that it holds nothing strange.
+func TestNotFoundSaysThePath(t *testing.T) {
+	p := problemOf(t, newRig(t, nil).get(t, "/%1b%5B2J"))
+	if p.Code != ProblemCodeNotFound || !strings.HasPrefix(p.Detail, "there is nothing at /%1b%5B2J; there is ") {
+		t.Errorf("%+v", p)
 	}
 }

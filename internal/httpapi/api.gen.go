@@ -971,9 +971,9 @@ type LiveRun struct {
 	// Slot Its slot; null until it has one.
 	Slot nullable.Nullable[string] `json:"slot"`
 
-	// Stage How far a run has come. `queued`: it waits. `counted`: its turn came, and the entries of the root are counted. `materialised`: its files
-	// are written. `launched`: a process exists. `admitted`: the boundary is proven, the program may run. `collected`: the process is
-	// gone, or given up. `settled`: the result is frozen.
+	// Stage How far a run has come. `queued`: it waits, or its turn came and its pins are being checked. `counted`: the pins are right, and the
+	// entries of the root are counted. `materialised`: its files are written. `launched`: a process exists. `admitted`: the boundary is
+	// proven, the program may run. `collected`: the process is gone, or given up. `settled`: the result is frozen.
 	Stage Stage `json:"stage"`
 
 	// StartedAt When its turn came; null while it waits.
@@ -1454,7 +1454,8 @@ type SlotDetail struct {
 	// Slot One slot, or one entry that does not belong here.
 	Slot Slot `json:"slot"`
 
-	// Users Pids of the processes that have something of it as root, working directory, open file or mount, as far as the daemon may see that.
+	// Users Pids of the processes that have something of it as root, working directory, open file, memory map or mount, as far as the daemon
+	// may see that. Only Linux shows it: elsewhere the list is empty, and `lsof +D` is for the person who releases.
 	Users []int `json:"users"`
 }
 
@@ -1516,9 +1517,9 @@ type Snapshot struct {
 // SnapshotProtocol The first line that was hashed. `/2` exactly when a path holds `@` or `+`.
 type SnapshotProtocol string
 
-// Stage How far a run has come. `queued`: it waits. `counted`: its turn came, and the entries of the root are counted. `materialised`: its files
-// are written. `launched`: a process exists. `admitted`: the boundary is proven, the program may run. `collected`: the process is
-// gone, or given up. `settled`: the result is frozen.
+// Stage How far a run has come. `queued`: it waits, or its turn came and its pins are being checked. `counted`: the pins are right, and the
+// entries of the root are counted. `materialised`: its files are written. `launched`: a process exists. `admitted`: the boundary is
+// proven, the program may run. `collected`: the process is gone, or given up. `settled`: the result is frozen.
 type Stage string
 
 // StageEvent The run came to a stage.
@@ -1537,9 +1538,9 @@ type StageEvent struct {
 	// Seq From 0 in each stream, without a gap.
 	Seq EventSeq `json:"seq"`
 
-	// Stage How far a run has come. `queued`: it waits. `counted`: its turn came, and the entries of the root are counted. `materialised`: its files
-	// are written. `launched`: a process exists. `admitted`: the boundary is proven, the program may run. `collected`: the process is
-	// gone, or given up. `settled`: the result is frozen.
+	// Stage How far a run has come. `queued`: it waits, or its turn came and its pins are being checked. `counted`: the pins are right, and the
+	// entries of the root are counted. `materialised`: its files are written. `launched`: a process exists. `admitted`: the boundary is
+	// proven, the program may run. `collected`: the process is gone, or given up. `settled`: the result is frozen.
 	Stage Stage `json:"stage"`
 
 	// Type Which event this is.

@@ -98,7 +98,7 @@ func (a *API) noteRoute(next http.Handler) http.Handler {
 }
 
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
-	a.problem(w, r, refuse(ProblemCodeNotFound, "there is nothing at %.200s; there is %s", r.URL.Path, listing(a.router)))
+	a.problem(w, r, refuse(ProblemCodeNotFound, "there is nothing at %.200s; there is %s", r.URL.EscapedPath(), listing(a.router)))
 }
 
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {

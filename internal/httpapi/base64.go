@@ -25,6 +25,11 @@ type base64Reader struct {
 	problem string
 }
 
+// reset makes it read another text.
+func (b *base64Reader) reset(src io.Reader) {
+	b.src, b.ready, b.read, b.ended, b.problem = src, nil, 0, false, ""
+}
+
 // Read implements io.Reader.
 func (b *base64Reader) Read(p []byte) (int, error) {
 	for len(b.ready) == 0 {

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/base64"
 	"mime"
 	"net/http"
 	"strings"
@@ -27,11 +26,9 @@ const (
 const (
 	maxContent   = 2 * 64 << 20
 	maxMultipart = maxContent + 32<<20
-	maxTar       = maxContent + 64<<20 // blocks of headers, of long names and of padding
+	maxTar       = maxContent + 64<<20         // blocks of headers, of long names and of padding
+	maxInline    = (maxContent+2)/3*4 + 32<<20 // whose content may be base64
 )
-
-// maxInline is the bound of a JSON body, whose content may be base64.
-func maxInline() int64 { return int64(base64.StdEncoding.EncodedLen(maxContent)) + 32<<20 }
 
 // theForms is what a client is told that sends none of them.
 const theForms = "multipart/form-data (curl: -F), application/json or application/x-tar (curl: -H 'Content-Type: …' --data-binary @file)"

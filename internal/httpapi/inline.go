@@ -4,15 +4,16 @@ import "errors"
 
 // openInline is the form application/json: one document with the files in it.
 func openInline(b *body, _ map[string]string) (form, error) {
-	b.bound(maxInline())
+	b.bound(maxInline)
 	return &inline{body: b, json: newJSONReader(b)}, nil
 }
 
 // inline reads a document whose files go to their trees while it is read, so
 // that their data is never held as text. The order of names does not matter.
 type inline struct {
-	body *body
-	json *jsonReader
+	body    *body
+	json    *jsonReader
+	decoder base64Reader // of one file after the other: a new one for each would be many times what a small file holds
 }
 
 func (f *inline) run(in *intake) (*node, bool, error) {
@@ -60,7 +61,7 @@ func (f *inline) file(t *tree, pointer string, depth int) error {
 		return err
 	}
 	values, kept := f.json.values, f.json.kept
-	e := entry{json: f.json, tree: t, pointer: pointer}
+	e := entry{json: f.json, decoder: &f.decoder, tree: t, pointer: pointer}
 	err := e.read(depth)
 	f.json.values, f.json.kept = values, kept
 	return err

@@ -10,6 +10,7 @@ import (
 // come: {"path": …, "content": {"encoding": …, "data": …}}.
 type entry struct {
 	json    *jsonReader
+	decoder *base64Reader // for its data, when it is base64
 	tree    *tree
 	pointer string
 
@@ -77,10 +78,10 @@ func (e *entry) add(data io.Reader) error {
 	if e.encoding.value != string(BytesEncodingBase64) {
 		return e.tree.add(e.path.value, data)
 	}
-	decoded := &base64Reader{src: data}
-	err := e.tree.add(e.path.value, decoded)
-	if err == nil && decoded.problem != "" {
-		e.tree.refuse(FaultCodeWrongType, e.pointer+"/content/data", "this is not base64 (A-Z a-z 0-9 + /, padded with =, no line breaks): "+decoded.problem)
+	e.decoder.reset(data)
+	err := e.tree.add(e.path.value, e.decoder)
+	if err == nil && e.decoder.problem != "" {
+		e.tree.refuse(FaultCodeWrongType, e.pointer+"/content/data", "this is not base64 (A-Z a-z 0-9 + /, padded with =, no line breaks): "+e.decoder.problem)
 	}
 	return err
 }

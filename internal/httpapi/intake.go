@@ -16,7 +16,7 @@ import (
 func (c *call) readRun(mostDescriptors int64) (exec.Request, error) {
 	in := intake{body: c.body}
 	program, input := in.tree("program/", "/program/files"), in.tree("input/", "/input/files")
-	doc, inline, err := c.form.run(&in)
+	doc, inline, err := c.taken().run(&in)
 	if err != nil {
 		return exec.Request{}, err
 	}
@@ -26,6 +26,14 @@ func (c *call) readRun(mostDescriptors int64) (exec.Request, error) {
 	spec.Program = program.snapshot(&found)
 	spec.Input = input.snapshot(&found)
 	return c.judge(spec, doc, mostDescriptors, &found)
+}
+
+// taken is the call's form, to be read: what that keeps of the files must not
+// outlive the reading.
+func (c *call) taken() form {
+	f := c.form
+	c.form = nil
+	return f
 }
 
 // judge makes the request, under the caller's id or a new one.
@@ -66,7 +74,7 @@ func has(doc *node, name string) bool {
 func (c *call) readSnapshot() (pins.Snapshot, error) {
 	in := intake{body: c.body}
 	files := in.tree("", "/files")
-	if err := c.form.snapshot(&in); err != nil {
+	if err := c.taken().snapshot(&in); err != nil {
 		return pins.Snapshot{}, err
 	}
 	s := files.snapshot(&in.faults)

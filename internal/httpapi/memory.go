@@ -3,7 +3,8 @@ package httpapi
 import "sync/atomic"
 
 // memory is the one bound on bytes that requests keep in the daemon: bodies
-// while and after they are read, and outputs until they are answered.
+// from when they are read until their files are on disk, and outputs until they
+// are answered.
 type memory struct {
 	limit int64
 	used  atomic.Int64

@@ -5,7 +5,6 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
-	"net/http"
 	"strings"
 )
 
@@ -13,7 +12,7 @@ import (
 func openMultipart(b *body, params map[string]string) (form, error) {
 	boundary := params["boundary"]
 	if boundary == "" {
-		return nil, http.ErrMissingBoundary
+		return nil, refuse(ProblemCodeMalformedRequest, "the Content-Type names no boundary between the parts")
 	}
 	b.bound(maxMultipart)
 	b.end = formEnd(boundary)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"confined/internal/pins"
 )
 
 // packed is a form that holds its files one after the other, the request
@@ -125,8 +127,8 @@ func (p packed) notFirst(one piece) error {
 	switch folder, inside := strings.CutSuffix(one.name, "/"+p.document); {
 	case one.unfit != "":
 		detail += ". " + one.unfit
-	case inside:
-		detail += fmt.Sprintf(". It is in a folder: tar -C %.200s … leaves that out", folder)
+	case inside && pins.CheckPath(folder) == nil:
+		detail += fmt.Sprintf(". It is in a folder: tar -C %s … leaves that out", folder)
 	}
 	return refuse(ProblemCodeMalformedRequest, "%s", detail)
 }

@@ -59,10 +59,6 @@ func classify(err error) *refusal {
 		return refuse(ProblemCodeSlotChanged, "%s is given %d times, which is a list; quote one ETag", repeated.ParamName, repeated.Count)
 	case errors.As(err, &unreadable):
 		return refuse(ProblemCodeSlotChanged, "%s is no ETag (%v); quote one verbatim, with its double quotes", unreadable.ParamName, unreadable.Err)
-	case errors.Is(err, http.ErrNotMultipart):
-		return refuse(ProblemCodeUnsupportedMediaType, "the body must be multipart/form-data")
-	case errors.Is(err, http.ErrMissingBoundary):
-		return refuse(ProblemCodeMalformedRequest, "the Content-Type names no boundary between the parts")
 	}
 	return refuse(ProblemCodeInternal, "the daemon failed; its log has the reason under this request's id. Whether a process was started is unknown")
 }

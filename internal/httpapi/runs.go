@@ -21,11 +21,12 @@ func (a operations) carry(ctx context.Context, c *call, req exec.Request, watch 
 		return frozen{}, err
 	}
 	a.trace.QueueWait(wait)
+	// However long the run takes, others can upload.
 	onDisk := &exec.Trace{Materialised: func(exec.MaterialisedInfo) { c.letGo(req) }}
 	result, stageTimes := a.opts.Executor.Run(ctx, req, exec.Join(onDisk, stages(t.reached), watch))
 	t.leave(result.Status() != exec.StatusNotStarted)
 	answer := frozen{result: result, queued: wait, stages: stageTimes}
-	c.letGo(req)
+	c.letGo(req) // also where nothing came on disk
 	c.body.hold(answer.outputBytes()) // until the client has taken it
 	return answer, nil
 }

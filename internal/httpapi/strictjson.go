@@ -237,7 +237,8 @@ func (r *jsonReader) keep(n int) error {
 	return nil
 }
 
+// pointerEscapes is made once: it is large, and is asked for every name.
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // escapePointer makes one reference token of RFC 6901.
-func escapePointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+func escapePointer(name string) string { return pointerEscapes.Replace(name) }

@@ -1,6 +1,7 @@
 package ns
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,21 +13,25 @@ const namedEntries = 4
 // Contents says, for people, what takes up the root, and how to be rid of each kind of it.
 func (l Listing) Contents() (said, cure string) {
 	var there, cures []string
-	example := map[bool]string{} // the first entry that a release is for, and the first that it is not
+	var kept, foreign string // the first entry that a release is for, and the first that it is not
 	for _, s := range l.Slots {
 		if s.State == Free {
 			continue
 		}
 		there = append(there, s.said())
-		if kept, foreign := s.State == Quarantined || s.State == Leftover, s.State == Foreign; (kept || foreign) && example[kept] == "" {
-			example[kept] = s.name()
+		switch {
+		case s.State == Running || s.State == Elsewhere: // they end by themselves
+		case s.State != Foreign && slotLike.MatchString(s.Name):
+			kept = cmp.Or(kept, s.name())
+		default:
+			foreign = cmp.Or(foreign, s.name())
 		}
 	}
-	if name := example[true]; name != "" {
-		cures = append(cures, fmt.Sprintf("when nothing needs %s any more, `confined slots release %s` removes it (GET /v1/slots/%s shows what is in it, DELETE with its ETag removes that)", name, name, name))
+	if kept != "" {
+		cures = append(cures, fmt.Sprintf("when nothing needs %s any more, `confined slots release %s` removes it (GET /v1/slots/%s shows what is in it, DELETE with its ETag removes that)", kept, kept, kept))
 	}
-	if name := example[false]; name != "" {
-		cures = append(cures, fmt.Sprintf("move %s out of the root, which is for slots only", name))
+	if foreign != "" {
+		cures = append(cures, fmt.Sprintf("move %s out of the root, which is for slots only", foreign))
 	}
 	if len(cures) == 0 {
 		cures = []string{"wait until one of these runs ends"}

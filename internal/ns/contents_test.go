@@ -27,6 +27,10 @@ func TestWhatFillsTheRoot(t *testing.T) {
 			t.Errorf("no %s in %s", want, got)
 		}
 	}
+	l.Slots = []SlotInfo{{Name: "kept", State: Quarantined, Reason: Unresolved}} // renamed: known by its inode
+	if _, cure := l.Contents(); !strings.HasSuffix(cure, ": move kept out of the root, which is for slots only") {
+		t.Errorf("no release is for such a name: %s", cure)
+	}
 	if strings.Contains(got, "wait until") {
 		t.Errorf("waiting is no cure: %s", got)
 	}

@@ -1,6 +1,7 @@
 package ns
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,16 +63,9 @@ func releasable(info SlotInfo) error {
 	case Elsewhere:
 		return &BusyError{info.Name + " is held by another live daemon", "wait until its run is over"}
 	case Foreign:
-		return &BusyError{info.Name + " is no slot of ours: " + orElse(info.Message, "its name is not one that a run takes"), "see whose it is, and remove it by hand"}
+		return &BusyError{info.Name + " is no slot of ours: " + cmp.Or(info.Message, "its name is not one that a run takes"), "see whose it is, and remove it by hand"}
 	}
 	return nil
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // held is a slot that nobody lives in, open and locked for its release.

@@ -23,6 +23,9 @@ func CureOfficial() string {
 
 // cureExecPath is for a path that leads to something else than Node.
 func cureExecPath() string {
+	if len(BuiltInVersions()) == 0 {
+		return CureOfficial()
+	}
 	return "give --node the path that `node -p process.execPath` prints, where that is a Node " + strings.Join(BuiltInVersions(), " or ")
 }
 

@@ -1,0 +1,156 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"confined/internal/confine"
+	"confined/internal/ns"
+)
+
+// The steps of run.line before its end, in order; settle is the last.
+
+// pin establishes that the host can have the boundary, that it is proven with
+// this runtime, and that profile and runtime are the ones the caller pinned.
+func (r *run) pin(ctx context.Context) (Description, *refusal) {
+	defer r.clock.mark(StagePins)
+	if ctx.Err() != nil {
+		return Description{}, refuse(ReasonAborted, "the run was cancelled before anything was touched")
+	}
+	got, err := r.DescribeRuntime(ctx)
+	var host *HostError
+	var unproven *UnprovenError
+	if errors.As(err, &host) || errors.As(err, &unproven) {
+		return Description{}, refuse(ReasonUnsupportedHost, "%v", err)
+	}
+	profile := confine.Profile()
+	if r.spec.Profile != profile.Digest {
+		return Description{}, refuse(ReasonProfileMismatch, "%s", profileMismatch(r.spec.Profile, profile, got.Runtime.Digest))
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return Description{}, refuse(ReasonAborted, "the run was cancelled while the runtime was hashed")
+	case err != nil:
+		return Description{}, refuse(ReasonRuntimeMismatch, "the runtime cannot be verified: %v", err)
+	case got.Runtime.Digest != r.spec.Runtime:
+		return Description{}, refuse(ReasonRuntimeMismatch, "%s", r.seen.runtimeMismatch(r.spec.Runtime, got.Runtime, profile.Digest))
+	}
+	return got, nil
+}
+
+// claim establishes that the root is ours and sound, that it has room, and that
+// one slot is this run's alone.
+func (r *run) claim() (*ns.Slot, *refusal) {
+	root, err := r.pool.Open()
+	if err != nil {
+		return nil, refuse(ReasonSetupFailed, "%v", err)
+	}
+	defer root.Close()
+	retained, err := root.Count()
+	if err != nil {
+		return nil, refuse(ReasonSetupFailed, "the entries of the root cannot be counted: %v", err)
+	}
+	r.trace.Counted(CountedInfo{RunID: r.spec.RunID, Root: r.pool.Path(), Retained: retained})
+	if retained >= r.pool.MaxRetained() {
+		return nil, refuse(ReasonRetainedLimit, "the root %s holds %d entries and at most %d are allowed (--max-retained): %s",
+			r.pool.Path(), retained, r.pool.MaxRetained(), r.inRoot())
+	}
+	slot, err := root.Claim()
+	switch {
+	case errors.Is(err, ns.ErrNoSlot):
+		return nil, refuse(ReasonRetainedLimit, "every slot is taken: %s", r.inRoot())
+	case err != nil:
+		return nil, refuse(ReasonSetupFailed, "a slot cannot be claimed: %v", err)
+	}
+	r.slot = slot
+	return slot, nil
+}
+
+// inRoot says what takes up the root, as it is now.
+func (r *run) inRoot() string {
+	listing, err := r.pool.List()
+	if err != nil {
+		return err.Error()
+	}
+	said, cure := listing.Contents()
+	return said + "; " + cure
+}
+
+// materialise writes both snapshots, the home and the canary into the slot.
+func (r *run) materialise(slot *ns.Slot) *refusal {
+	defer r.clock.mark(StageMaterialise)
+	uid, gid := confine.OuterID(slot.Number())
+	err := slot.Materialise(r.spec.RunID, r.spec.Program, r.spec.Input, ns.Owner{UID: uid, GID: gid})
+	if err != nil {
+		return refuse(ReasonSetupFailed, "the namespace could not be written: %v", err).leaving(r.remove(slot, ns.SetupIncomplete))
+	}
+	r.trace.Materialised(MaterialisedInfo{RunID: r.spec.RunID, Namespace: slot.Path()})
+	return nil
+}
+
+// verify reads everything back: what it returns describes the namespace as it
+// was found at that moment, by inode and content.
+func (r *run) verify(slot *ns.Slot) (*ns.Verified, *refusal) {
+	defer r.clock.mark(StageVerify)
+	verified, err := slot.Verify()
+	if err == nil {
+		return verified, nil
+	}
+	message := fmt.Sprintf("the namespace could not be verified: %v", err)
+	if mismatch := (*ns.MismatchError)(nil); errors.As(err, &mismatch) {
+		message = fmt.Sprintf("the namespace is not what was written: %v", err)
+	}
+	return nil, refuse(ReasonSnapshotMismatch, "%s", message).leaving(r.quarantine(slot, ns.SnapshotMismatch, message))
+}
+
+// started is a process that exists, stopped at the gate or on its way there.
+type started struct {
+	process  *confine.Process
+	instance confine.Instance
+}
+
+// launch spawns, synchronously, unless the run is cancelled at this moment.
+func (r *run) launch(ctx context.Context, pinned Description, slot *ns.Slot, v *ns.Verified) (started, *refusal) {
+	if ctx.Err() != nil {
+		return started{}, refuse(ReasonAborted, "the run was cancelled before a process was started").leaving(r.remove(slot, ns.NamespaceChanged))
+	}
+	instance, err := confine.Instantiate(r.job(pinned, slot, v))
+	if err != nil {
+		return started{}, refuse(ReasonSetupFailed, "the profile cannot be instantiated: %v", err).leaving(r.remove(slot, ns.NamespaceChanged))
+	}
+	process, err := confine.Launch(instance, r.launcher)
+	if err != nil {
+		return started{}, refuse(ReasonSetupFailed, "no process could be started: %v", err).leaving(r.remove(slot, ns.NamespaceChanged))
+	}
+	r.process = process
+	r.clock.spawned()
+	r.trace.Launched(LaunchedInfo{RunID: r.spec.RunID, Namespace: slot.Path(), PID: process.PID, Profile: instance.Text()})
+	return started{process: process, instance: instance}, nil
+}
+
+func (r *run) job(pinned Description, slot *ns.Slot, v *ns.Verified) confine.Job {
+	program := v.Program()
+	return confine.Job{
+		Runtime: pinned.Runtime.Closure,
+		Program: program, Input: v.Input(), Canary: v.Canary(), Home: v.Home(),
+		Limits: confine.Limits{CPUSeconds: int(r.spec.CPUSeconds), Descriptors: int(r.spec.MaxDescriptors)},
+		Slot:   slot.Number(),
+		Args:   append([]string{program.Path + "/" + r.spec.Entry}, r.spec.Args...),
+	}
+}
+
+// collect waits until the process settled.
+func (r *run) collect(ctx context.Context, slot *ns.Slot, s started) collected {
+	seen := collect(ctx, s.process, r.spec.Bounds, r.clock, collectHooks{
+		admitted: func() {
+			r.trace.Admitted(AdmittedInfo{RunID: r.spec.RunID, Namespace: slot.Path(), PID: s.process.PID})
+		},
+		printed: func(stream Stream, kept []byte, at int) {
+			r.trace.Output(OutputInfo{RunID: r.spec.RunID, Stream: stream, Kept: kept, At: at})
+		},
+	})
+	r.process = nil
+	r.trace.Collected(CollectedInfo{RunID: r.spec.RunID, Namespace: slot.Path()})
+	return seen
+}
