@@ -55,7 +55,7 @@ func (s spoken) counted(t testing.TB, outcome string) int {
 // nothing, whether it still has its results or not.
 func TestBatch(t *testing.T) {
 	t.Parallel()
-	const runs = 30
+	const runs = 24
 	d := startDaemon(t, withFlags("--workers=2", "--queue=4"))
 	refusals := func() float64 { return d.metric(t, `confined_refusals_total{code="queue-full"}`) }
 

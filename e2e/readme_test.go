@@ -30,6 +30,7 @@ func TestReadme(t *testing.T) {
 	for _, want := range []string{
 		"\nok\n", "Hello from v" + nodeVersion + "\n", "Hello, Ada, Grace, and Edsger.\n",
 		`"status": "observed"`, `"attributable": true`, `{"type":"accepted"`, `{"type":"result"`,
+		"the exit code of the run: 1", `"state":"removed"`, "the pins are the same",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nothing says %q", want)
