@@ -30,7 +30,8 @@ type realDaemon struct {
 func buildDaemon(t testing.TB) string {
 	t.Helper()
 	binary := shortDir(t) + "/confined"
-	build := osexec.Command("go", "build", "-o", binary, "confined/cmd/server")
+	build := osexec.Command("go", "build", "-trimpath", "-o", binary, "confined/cmd/server")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as `make build` does it, and with what that compiled
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the daemon: %v\n%s", err, out)
 	}

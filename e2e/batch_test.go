@@ -55,11 +55,11 @@ func (s spoken) counted(t testing.TB, outcome string) int {
 // nothing, whether it still has its results or not.
 func TestBatch(t *testing.T) {
 	t.Parallel()
-	const runs = 24
+	const runs = 14
 	d := startDaemon(t, withFlags("--workers=2", "--queue=4"))
 	refusals := func() float64 { return d.metric(t, `confined_refusals_total{code="queue-full"}`) }
 
-	first := d.batch(t, d.socket, "results", "--runs", fmt.Sprint(runs), "--connections", "16")
+	first := d.batch(t, d.socket, "results", "--runs", fmt.Sprint(runs), "--connections", fmt.Sprint(runs))
 	waited := refusals()
 	if waited == 0 {
 		t.Error("no request was refused: this says nothing about 429")

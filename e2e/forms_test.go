@@ -25,8 +25,8 @@ func (u upload) size() int64 { return int64(len(u.before) + len(u.large) + len(u
 // placeOfBig stands for the large file until the rest of a body is written.
 const placeOfBig = "WHERE-THE-LARGE-FILE-GOES"
 
-// uploads writes a run with one file of input, "big", down in every form.
-func uploads(t testing.TB, r runRequest) map[string]upload {
+// uploadOf writes a run with one file of input, "big", down in one form.
+func uploadOf(t testing.TB, r runRequest, media string) upload {
 	t.Helper()
 	big := r.input["big"]
 	r.input, r.inputDigest = files{"big": placeOfBig}, r.input.digest()
@@ -37,12 +37,14 @@ func uploads(t testing.TB, r runRequest) map[string]upload {
 		}
 		return upload{contentType, before, large, behind}
 	}
-	contentType, parts := form(t, r.parts(t))
-	return map[string]upload{
-		"multipart": around(contentType, string(parts), big),
-		"JSON":      around("application/json", text(t, r.inline()), base64.StdEncoding.EncodeToString([]byte(big))),
-		"tar":       tarAround(t, r, big),
+	switch media {
+	case "multipart":
+		contentType, parts := form(t, r.parts(t))
+		return around(contentType, string(parts), big)
+	case "JSON":
+		return around("application/json", text(t, r.inline()), base64.StdEncoding.EncodeToString([]byte(big)))
 	}
+	return tarAround(t, r, big)
 }
 
 // inline is the document of r with its files in it.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -83,8 +84,11 @@ func makeWorld(bin string) (world, error) {
 	if err != nil {
 		return world{}, err
 	}
-	build := osexec.Command("go", "build", "-o", w.binary, "./cmd/server")
+	build := osexec.Command("go", "build", "-trimpath", "-o", w.binary, "./cmd/server")
 	build.Dir = repo
+	if !strings.Contains(os.Getenv("GOFLAGS"), "-race") { // as `make build` does it, and with what that compiled
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	}
 	if out, err := build.CombinedOutput(); err != nil {
 		return world{}, fmt.Errorf("building the daemon: %w\n%s", err, out)
 	}

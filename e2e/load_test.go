@@ -12,19 +12,20 @@ import (
 	"time"
 )
 
-// TestLoad sends 200 runs at once to 8 slots, 2 workers and a queue for half of
-// them, every tenth by a client that goes away. Every answer is the right result
+// TestLoad sends 100 runs at once to 8 slots, 2 workers and a queue for less than
+// half of them, every tenth by a client that goes away. Every answer is the right result
 // of its own run, or 429; and nothing is left.
 func TestLoad(t *testing.T) {
-	d := startDaemon(t, withFlags("--workers=2", "--max-retained=8", "--queue=96"))
+	const runs, queue = 100, 40
+	d := startDaemon(t, withFlags("--workers=2", "--max-retained=8", fmt.Sprintf("--queue=%d", queue)))
 	mustEcho(t, d, d.echo(t, -1), d.post(t, d.echo(t, -1)))
 	before := d.traces(t)
 	watch := d.watch()
-	refused := d.storm(t, 200)
+	refused := d.storm(t, runs)
 	if most := watch(); most > 2 {
 		t.Errorf("%d processes at once, with 2 workers", most)
 	}
-	if refused == 0 || refused > 200-96 {
+	if refused == 0 || refused > runs-queue {
 		t.Errorf("%d runs were refused", refused)
 	}
 	d.mustLeaveNothing(t, before)

@@ -36,19 +36,20 @@ request.end(body)
 `
 )
 
-// TestNaiveClients: a client that writes 64 MiB before it reads gets the refusal
-// it was answered with, whatever that is, and no broken pipe.
+// TestNaiveClients: a client that writes a body of many MiB before it reads gets
+// the refusal it was answered with, whatever that is, and no broken pipe.
 func TestNaiveClients(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		form   string
 		flags  []string
 		holder int // size of the files of a run that waits, in MiB; 0 for no such run
+		size   int // of what the client sends, in MiB
 		want   string
 	}{
-		{"multipart", []string{"--workers=1", "--queue=1"}, 1, "429 queue-full"},
-		{"JSON", []string{"--workers=1", "--queue=2", "--upload-memory=100MiB"}, 30, "503 upload-memory-full"},
-		{"tar", []string{"--upload-memory=32MiB"}, 0, "413 too-large"},
+		{"multipart", []string{"--workers=1", "--queue=1"}, 1, 64, "429 queue-full"},
+		{"JSON", []string{"--workers=1", "--queue=2", "--upload-memory=25MiB"}, 10, 16, "503 upload-memory-full"},
+		{"tar", []string{"--upload-memory=8MiB"}, 0, 16, "413 too-large"},
 	} {
 		t.Run(row.want, func(t *testing.T) {
 			d := startDaemon(t, withFlags(row.flags...))
@@ -64,8 +65,8 @@ func TestNaiveClients(t *testing.T) {
 				}()
 			}
 			r := goodRun(t, d)
-			r.input = files{"big": strings.Repeat("y", 64<<20)}
-			u, path := uploads(t, r)[row.form], filepath.Join(d.dir, "body")
+			r.input = files{"big": strings.Repeat("y", row.size<<20)}
+			u, path := uploadOf(t, r, row.form), filepath.Join(d.dir, "body")
 			if err := os.WriteFile(path, []byte(u.before+u.large+u.behind), 0o600); err != nil {
 				t.Fatal(err)
 			}
