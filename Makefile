@@ -20,10 +20,14 @@ demo: ## build, fetch Node, run examples/hello on a daemon of its own, judge the
 	@$(MAKE) --no-print-directory node build
 	@packaging/demo.sh
 
-test: ## every test, with the race detector
+# The race detector sees one process. The tests of e2e drive others, and are
+# compiled as `make build` compiles.
+test: ## every test; those that test their own process with the race detector
 	@packaging/need.sh host go cc npm curl jq python3
 	@$(MAKE) --no-print-directory node
-	dir="$$(packaging/fit-dir.sh test)" && TMPDIR="$$dir" go test -race -shuffle=on $(TESTFLAGS) ./...
+	dir="$$(packaging/fit-dir.sh test)" && export TMPDIR="$$dir" && \
+	go test -race -shuffle=on $(TESTFLAGS) $$(go list ./... | grep -v '/e2e$$') && \
+	CGO_ENABLED=0 go test -trimpath -shuffle=on $(TESTFLAGS) ./e2e
 
 bench: ## confined runs against plain node, as ratios
 	@packaging/need.sh host go npm

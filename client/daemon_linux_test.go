@@ -26,23 +26,18 @@ type realDaemon struct {
 	log bytes.Buffer
 }
 
-// buildDaemon makes the binary of all daemons of one test.
-func buildDaemon(t testing.TB) string {
+// startDaemon builds one, starts it in a folder of its own, and stops it after
+// the test.
+func startDaemon(t testing.TB) *realDaemon {
 	t.Helper()
-	binary := shortDir(t) + "/confined"
+	dir, err := filepath.EvalSymlinks(shortDir(t))
+	must(t, err)
+	binary := dir + "/confined"
 	build := osexec.Command("go", "build", "-trimpath", "-o", binary, "confined/cmd/server")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as `make build` does it, and with what that compiled
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the daemon: %v\n%s", err, out)
 	}
-	return binary
-}
-
-// startDaemon starts one in a folder of its own, and stops it after the test.
-func startDaemon(t testing.TB, binary string) *realDaemon {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(shortDir(t))
-	must(t, err)
 	node, err := filepath.Abs("../.node/" + nodeVersion + "/bin/node")
 	must(t, err)
 	if _, err := os.Stat(node); err != nil {
@@ -93,17 +88,17 @@ func script(t testing.TB, pins Pins, source string) Job {
 // TestDaemon is the client against the daemon of this tree.
 func TestDaemon(t *testing.T) {
 	t.Parallel()
-	binary := buildDaemon(t)
-	t.Run("answers", func(t *testing.T) { t.Parallel(); testAnswers(t, binary) })
-	t.Run("live", func(t *testing.T) { t.Parallel(); testLive(t, binary) })
-	t.Run("is gone", func(t *testing.T) { t.Parallel(); testGone(t, binary) })
-}
-
-func testAnswers(t *testing.T, binary string) {
-	d := startDaemon(t, binary)
+	d := startDaemon(t)
 	pins, err := d.Pins(t.Context())
 	must(t, err)
+	t.Run("until it is killed", func(t *testing.T) {
+		testAnswers(t, d, pins)
+		testLive(t, d, pins)
+	})
+	testGone(t, d, pins)
+}
 
+func testAnswers(t *testing.T, d *realDaemon, pins Pins) {
 	t.Run("hello", func(t *testing.T) {
 		t.Parallel()
 		program, err := ReadTree("../examples/hello/program")
@@ -193,10 +188,7 @@ func (d *realDaemon) describe(ctx context.Context, tree Tree) (*api.Snapshot, er
 
 // testGone: a context that ends stops the program, and a daemon that is killed
 // leaves the run unknown.
-func testGone(t *testing.T, binary string) {
-	d := startDaemon(t, binary)
-	pins, err := d.Pins(t.Context())
-	must(t, err)
+func testGone(t *testing.T, d *realDaemon, pins Pins) {
 	forever := "setInterval(() => {}, 1000)"
 	busy := func(n int) func(*api.Status) bool { return func(s *api.Status) bool { return s.Workers.Now == n } }
 	run := func(ctx context.Context, j Job) <-chan error {

@@ -11,11 +11,7 @@ import (
 
 // testLive: a run that is told of, listed and asked to stop while it goes, and a
 // slot that is released.
-func testLive(t *testing.T, binary string) {
-	d := startDaemon(t, binary)
-	pins, err := d.Pins(t.Context())
-	must(t, err)
-
+func testLive(t *testing.T, d *realDaemon, pins Pins) {
 	t.Run("stream", func(t *testing.T) {
 		t.Parallel()
 		j := script(t, pins, `

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"path/filepath"
@@ -204,8 +205,11 @@ func TestTooLarge(t *testing.T) {
 	if p.Status != 422 || len(p.Errors) != 1 || p.Errors[0].Code != "snapshot-too-large" || p.Errors[0].Pointer != "/input/files/c" {
 		t.Errorf("a byte more: %+v", p)
 	}
-	full.input["d"], full.program["e"] = big[1:], big // 192 MiB: no two snapshots are that large
-	if p := d.post(t, full).problem(t); p.Status != 413 || p.Code != "too-large" {
+	// No two snapshots are that large.
+	whole := d.newRequest(t, http.MethodPost, "/v1/runs", io.MultiReader(strings.NewReader(big), strings.NewReader(big), strings.NewReader(big)))
+	whole.ContentLength = 3 * most
+	whole.Header.Set("Content-Type", "multipart/form-data; boundary="+bound)
+	if p := d.ask(t, whole).problem(t); p.Status != 413 || p.Code != "too-large" {
 		t.Errorf("192 MiB: %+v", p)
 	}
 	snapshot := d.newRequest(t, http.MethodPost, "/v1/snapshots", bytes.NewReader([]byte(rawForm([]file{{"a", big}, {"b", "."}}))))
