@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -119,9 +121,34 @@ func TestExamples(t *testing.T) {
 				})
 			}
 			t.Run("no daemon", func(t *testing.T) {
-				e.run(t, d.dir, d.dir+"/none", helloTrees...).must(t, 125, "", "")
+				e.run(t, d.dir, d.dir+"/none", helloTrees...).must(t, 125, "", "no daemon listens on "+d.dir+"/none")
 			})
 		})
+	}
+}
+
+// TestExamplesOnUnfitHost: where nothing has a digest, the detail is what a
+// client says, and all that it says.
+func TestExamplesOnUnfitHost(t *testing.T) {
+	t.Parallel()
+	p := newPlaces(t)
+	listener, err := net.Listen("unix", p.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sayProblem(w, http.StatusServiceUnavailable, "unsupported-host")
+	}))
+	_ = server.Listener.Close()
+	server.Listener = listener
+	server.Start()
+	t.Cleanup(server.Close)
+	for _, e := range examples() {
+		said := e.run(t, p.dir, p.socket, helloTrees...)
+		said.must(t, 125, "", "a test says so")
+		if n := strings.Count(said.stderr, "\n"); n != 1 {
+			t.Errorf("%s says it in %d lines: %s", e.name, n, said.stderr)
+		}
 	}
 }
 

@@ -12,8 +12,8 @@ comes from the input: the daemon answers run-id-used, unless it was restarted or
 has started 10,000 other runs since.
 
 The exit code is 0 when every input has a result with exit code 0, 1 when a
-program failed, 125 when some input did not run, 126 when what ran proves nothing,
-127 when something is unknown: the highest of these.
+program failed, 125 when some input did not run, 126 when a run must not be
+credited to what was pinned, 127 when something is unknown: the highest of these.
 """
 import argparse
 import base64

@@ -3,7 +3,8 @@
 #   examples/hello/run.sh [SOCKET]     (default $CONFINED_SOCKET, else ~/.confined/socket)
 # The result goes to stdout, what it means to stderr. The exit code is the
 # program's own when its output can be credited to it; 125 when no program was
-# started, 126 when what ran proves nothing, 127 when it is unknown.
+# started, 126 when the run must not be credited to what was pinned, 127 when it
+# is unknown.
 set -eu
 S=${1:-${CONFINED_SOCKET:-$HOME/.confined/socket}}
 case $S in /*) ;; *) S=$PWD/$S ;; esac
@@ -14,8 +15,8 @@ say() { echo "run.sh: $*" >&2; }
 # digest PATH [OPTION...]: a pin, or the problem's own words when there is none.
 digest() {
 	path=$1 && shift
-	got=$(curl -sS --unix-socket "$S" "http://confined/v1/$path" "$@") || exit 125
-	printf "%s" "$got" | jq -er '.digest // error(.detail)' || exit 125
+	got=$(curl -s --unix-socket "$S" "http://confined/v1/$path" "$@") || { say "no daemon listens on $S (curl: $?)"; exit 125; }
+	printf "%s" "$got" | jq -er '.digest // empty' || { say "$(printf "%s" "$got" | jq -r .detail)"; exit 125; }
 }
 RUNTIME=$(digest runtime)
 PROFILE=$(digest profile)
@@ -44,7 +45,7 @@ tell() { say "$1: $(jq -r '"\(.code // .reason // .problems[0].code): \(.detail 
 case $HTTP-$(jq -r '.code // .status' "$ANSWER") in
 200-observed)
 	cat "$ANSWER"
-	test "$(jq .attributable "$ANSWER")" = true || { tell "it ran, and its output proves nothing"; exit 126; }
+	test "$(jq .attributable "$ANSWER")" = true || { tell "it ran, and must not be credited to what was pinned"; exit 126; }
 	# A signal has a name here and no number: SIGKILL is 137 in a shell.
 	exit "$(jq '.process.exit.code // 137' "$ANSWER")" ;;
 200-not-started)

@@ -5,8 +5,8 @@
 //   node examples/node/run.mjs PROGRAM_DIR ENTRY [INPUT_DIR [ARG...]]
 //
 // The exit code is the program's own when its output can be credited to it; 125
-// when no program was started, 126 when what ran proves nothing, 127 when it is
-// unknown. The socket is $CONFINED_SOCKET, else ~/.confined/socket.
+// when no program was started, 126 when the run must not be credited to what was
+// pinned, 127 when it is unknown. The socket is $CONFINED_SOCKET, else ~/.confined/socket.
 import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';

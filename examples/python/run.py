@@ -4,9 +4,9 @@
     python3 examples/python/run.py PROGRAM_DIR ENTRY [INPUT_DIR [ARG...]]
 
 Prints what the program printed. The exit code is the program's own when its
-output can be credited to it; 125 when no program was started, 126 when what ran
-proves nothing, 127 when it is unknown. The socket is $CONFINED_SOCKET, else
-~/.confined/socket.
+output can be credited to it; 125 when no program was started, 126 when the run
+must not be credited to what was pinned, 127 when it is unknown. The socket is
+$CONFINED_SOCKET, else ~/.confined/socket.
 """
 import base64
 import hashlib
