@@ -1,8 +1,10 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -32,7 +34,7 @@ func ReadTree(dir string, exclude ...string) (Tree, error) {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return Tree{}, fmt.Errorf("a tree is read from a directory: %w", err)
+		return Tree{}, noDirectory(dir, err)
 	}
 	defer root.Close()
 	w := walk{root: root, exclude: left}
@@ -46,6 +48,18 @@ func ReadTree(dir string, exclude ...string) (Tree, error) {
 		return Tree{}, &TreeError{dir, w.faults}
 	}
 	return Tree{taken}, nil
+}
+
+// noDirectory says what to name in place of what could not be opened.
+func noDirectory(dir string, err error) error {
+	info, statErr := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no such directory: %w", err)
+	case statErr == nil && !info.IsDir():
+		return fmt.Errorf("a tree is read from a directory: %w; name the directory it is in", err)
+	}
+	return fmt.Errorf("a tree is read from a directory: %w", err)
 }
 
 // Bounds of what is looked at, far beyond those of a snapshot: enough to say by

@@ -113,7 +113,7 @@ func TestReadTree(t *testing.T) {
 	if got, err := ReadTree(dir + "/empty"); err != nil || got.Digest() != emptyDigest {
 		t.Errorf("a folder without files: %s, %v", got.Digest(), err)
 	}
-	for path, want := range map[string]string{dir + "/main.mjs": "not a directory", dir + "/none": "no such file", dir + "/none/": "no such file", "": "no such file"} {
+	for path, want := range map[string]string{dir + "/main.mjs": "not a directory; name the directory it is in", dir + "/none": "there is no such directory: ", dir + "/none/": "no such file", "": "no such file"} {
 		if _, err := ReadTree(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", path, err, want)
 		}

@@ -221,7 +221,7 @@ func TestCLIPins(t *testing.T) {
 	}](t, []byte(e.stdout)); e.code != 1 || r.Same || len(r.Changes) != 1 || r.Changes[0].Kind != "alias" {
 		t.Errorf("%+v", e)
 	}
-	other.cli(t, "1", "run", "--pins", d.dir+"/pins.json", "-").must(t, 125, "no run: runtime-mismatch", "confined pins --diff")
+	other.cli(t, "1", "run", "--pins", d.dir+"/pins.json", "-").must(t, 125, "no run: runtime-mismatch", "(--diff LOCKFILE says what changed)")
 	d.cli(t, "", "pins", "--socket", d.dir+"/none").must(t, 125, "confined serve")
 	d.cli(t, "", "pins", "--diff", d.dir+"/none").must(t, 125, "no such file")
 }

@@ -58,7 +58,15 @@ func slipsOfCurl() []slip {
 		},
 		{
 			name: "no files", typed: "$RUN -F request=@request.json -F input/names.txt=@input/names.txt", code: "invalid-request",
-			fault: "digest-mismatch /program/digest", says: []string{"the 0 files that arrived (0 bytes)", "no file of the program arrived: send each by the name program/<path> (curl: -F program/main.mjs=@main.mjs)"},
+			fault: "digest-mismatch /program/digest", says: []string{"the 0 files that arrived (0 bytes)", "no file of the program arrived: in a form or an archive each is named program/<path> (as in program/main.mjs=@main.mjs)"},
+		},
+		{
+			name: "no files of the input", typed: "$RUN -F request=@request.json -F program/main.mjs=@program/main.mjs -F program/lib/greet.mjs=@program/lib/greet.mjs", code: "invalid-request",
+			fault: "digest-mismatch /input/digest", says: []string{"named input/<path> (as in input/data.csv=@data.csv), and a JSON request lists them in input.files"},
+		},
+		{
+			name: "a file too few", typed: "$RUN -F request=@request.json -F program/main.mjs=@program/main.mjs -F input/names.txt=@input/names.txt", code: "invalid-request",
+			fault: "digest-mismatch /program/digest", says: []string{"the 1 file that arrived (main.mjs; ", " bytes) is sha256:"},
 		},
 		{
 			name: "a path that is none", typed: "$CURL http://confined/run -F request=@request.json $FILES", code: "not-found",
@@ -105,6 +113,10 @@ func slipsOfOtherForms() []slip {
 		{
 			name: "JSON: no files in it", typed: asJSON + " @request.json", code: "invalid-request", fault: "missing-field /program/files",
 			says: []string{`each file is {"path": "main.mjs", "content": {"encoding": "utf-8", "data": "…"}}, no files are []`, "files of their own go with a form (curl: -F) or an archive"},
+		},
+		{
+			name: "JSON: program/ in the paths", typed: inlineGood + `jq '.program.files[].path |= "program/" + .' | ` + asJSON + " @-", code: "invalid-request", fault: "digest-mismatch /program/digest",
+			says: []string{"leave program/ out of the paths inside the program (lib/greet.mjs in a JSON request,"}, cure: inlineGood + asJSON + " @-",
 		},
 		{
 			name: "JSON: files by name", typed: `jq '.program.files = {"main.mjs": "x"} | .input.files = []' request.json | ` + asJSON + " @-", code: "invalid-request", fault: "wrong-type /program/files",
@@ -187,7 +199,7 @@ func slipsOfPins() []slip {
 		},
 		{
 			name: "sent with a folder in front", typed: "$RUN -F request=@request.json -F program/app/main.mjs=@program/main.mjs -F program/app/lib/greet.mjs=@program/lib/greet.mjs -F input/names.txt=@input/names.txt",
-			fault: "digest-mismatch /program/digest", says: []string{"it says the digest of the same files without app/ in front of each path: send program/lib/greet.mjs, and so on"},
+			fault: "digest-mismatch /program/digest", says: []string{"it says the digest of the same files without app/ in front of each path: leave app/ out of the paths inside the program (lib/greet.mjs in a JSON request, program/lib/greet.mjs in a form or an archive)"},
 		},
 		{
 			name: "sha256sum of a file", pin: set("/program/digest", "sha256:"+hex.EncodeToString(sum[:])), typed: all, fault: "digest-mismatch /program/digest",

@@ -36,7 +36,7 @@ func (d *diff) runtime(was, now lockedRuntime) {
 	if was.Digest == now.Digest {
 		return
 	}
-	if was.ClosureDigest == now.ClosureDigest {
+	if was.ClosureDigest == now.ClosureDigest && was.OSBuild != now.OSBuild {
 		d.add("os", "only the operating system is another: Node, its libraries and the launcher are the same. It is %q, it was %q", now.OSBuild, was.OSBuild)
 		return
 	}

@@ -72,6 +72,8 @@ func TestDiffPins(t *testing.T) {
 			l.Runtime.Digest, l.Runtime.OSBuild = "sha256:"+sha(101), "kernel-release 6.13, landlock-abi 6"
 		}, []string{
 			`os: only the operating system is another: Node, its libraries and the launcher are the same. It is "kernel-release 6.13, landlock-abi 6", it was "kernel-release 6.12, landlock-abi 6"`}},
+		"an edited digest": {func(l *lock) { l.Runtime.Digest = "sha256:" + sha(101) }, []string{
+			"runtime: the digest is sha256:" + sha(101) + ", it was sha256:" + sha(1) + ", and nothing that is listed explains it: was the lock file edited?"}},
 		"the kernel too": {runtime(func(r *lockedRuntime) { r.OSBuild, r.Aliases = "6.13", nil }), []string{
 			"alias: the link /lib64 is gone, it led to usr/lib64", `os: the operating system is "6.13", it was "kernel-release 6.12, landlock-abi 6"`}},
 		"another machine":        {runtime(func(r *lockedRuntime) { r.Arch = "arm64" }), []string{"platform: this is linux/arm64, it was linux/amd64"}},
@@ -127,7 +129,10 @@ func TestLockRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, row := range map[string]struct{ text, want string }{
-		"nothing":         {"", "no lock file"},
+		"nothing":         {"", "no lock file: it is empty"},
+		"a list":          {"[]", "it is no JSON object (array)"},
+		"two digests":     {`{"runtime": "sha256:` + sha(1) + `"}`, "no lock file: `runtime` cannot hold what it does (string)"},
+		"a wrong version": {`{"version": "1"}`, "`version` cannot hold what it does (string)"},
 		"no JSON":         {"version: 1", "no lock file"},
 		"two of them":     {whole.String() + whole.String(), "something follows"},
 		"another version": {strings.Replace(whole.String(), `"version": 1`, `"version": 2`, 1), "of version 1"},

@@ -102,13 +102,27 @@ func readLock(path string) (lock, error) {
 	return l, nil
 }
 
+// inWords is an error of encoding/json without the names of Go types.
+func inWords(err error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF):
+		return errors.New("it is empty")
+	case errors.As(err, &wrong) && wrong.Field == "":
+		return fmt.Errorf("it is no JSON object (%s)", wrong.Value)
+	case errors.As(err, &wrong):
+		return fmt.Errorf("`%s` cannot hold what it does (%s)", wrong.Field, wrong.Value)
+	}
+	return err
+}
+
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 func parseLock(text []byte) (lock, error) {
 	var l lock
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if err := decoder.Decode(&l); err != nil {
-		return lock{}, fmt.Errorf("this is no lock file: %w", err)
+		return lock{}, fmt.Errorf("this is no lock file: %w", inWords(err))
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return lock{}, errors.New("this is no lock file: something follows its end")

@@ -25,10 +25,7 @@ func resultFacts(r *client.Result) string {
 
 func notStartedFacts(r *api.NotStarted) []string {
 	said := []string{"no run: " + string(r.Reason) + ": " + r.Message}
-	switch r.Reason {
-	case api.NotStartedReasonRuntimeMismatch, api.NotStartedReasonProfileMismatch:
-		said = append(said, "`confined pins --diff FILE` says what has changed")
-	case api.NotStartedReasonRetainedLimit:
+	if r.Reason == api.NotStartedReasonRetainedLimit {
 		said = append(said, "`confined slots` lists what is kept")
 	}
 	if r.Namespace != nil {
@@ -73,12 +70,17 @@ func processFactsText(p api.ProcessFacts, b api.Bounds) []string {
 }
 
 // signalFacts says by whom a signal came, as far as the daemon knows. The CPU
-// time beside its bound lets the reader see that the kernel enforced it.
+// time beside its bound lets the reader see that the kernel enforced it, which
+// counts in ticks and so can be early by what the usage says.
 func signalFacts(name string, p api.ProcessFacts, b api.Bounds) string {
 	if p.KillSent || p.Usage == nil {
 		return name
 	}
-	return fmt.Sprintf("%s, not from the daemon, after %.0f ms of CPU time (%d s are allowed)", name, p.Usage.UserMs+p.Usage.SystemMs, b.CPUSeconds)
+	spent := p.Usage.UserMs + p.Usage.SystemMs
+	if name == "SIGKILL" && spent >= 0.8*1000*float64(b.CPUSeconds) {
+		return fmt.Sprintf("%s, not from the daemon, at %.0f ms of the %d s of CPU time allowed (the kernel counts it in ticks: this is what the CPU limit looks like)", name, spent, b.CPUSeconds)
+	}
+	return fmt.Sprintf("%s, not from the daemon, after %.0f ms of CPU time (%d s are allowed)", name, spent, b.CPUSeconds)
 }
 
 func problemFacts(problems []api.RunProblem) string {

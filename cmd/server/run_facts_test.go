@@ -31,7 +31,7 @@ func TestFacts(t *testing.T) {
 			change(o)
 		})}
 	}
-	stopped, kill := api.StopReasonTimeout, "SIGKILL"
+	stopped, kill, abort := api.StopReasonTimeout, "SIGKILL", "SIGABRT"
 	queueFull := &client.ProblemError{Problem: api.Problem{Status: 429, Code: api.ProblemCodeQueueFull, Detail: "all 256 places are taken"}, RetryAfter: 3 * time.Second}
 	faults := &client.ProblemError{Problem: api.Problem{Status: 422, Code: api.ProblemCodeInvalidRequest, Detail: "2 faults; the first: /timeoutMs: 0 is too small",
 		Errors: []api.Fault{{Pointer: "/timeoutMs", Detail: "0 is too small"}, {Pointer: "/program/entry", Detail: "no such file"}}}}
@@ -47,11 +47,20 @@ func TestFacts(t *testing.T) {
 		}), "observed, attributable, stopped by the daemon: timeout, SIGKILL, 31 ms, 12 bytes of output, run r-1"},
 		"killed by the kernel": {with(func(o *api.Observed) {
 			o.Process.Exit, o.Process.Usage = &api.Exit{Signal: &kill}, &api.Usage{UserMs: 30_000, SystemMs: 12}
-		}), "observed, attributable, SIGKILL, not from the daemon, after 30012 ms of CPU time (30 s are allowed), 31 ms, 12 bytes of output, run r-1"},
+		}), "observed, attributable, SIGKILL, not from the daemon, at 30012 ms of the 30 s of CPU time allowed (the kernel counts it in ticks: this is what the CPU limit looks like), 31 ms, 12 bytes of output, run r-1"},
+		"killed early by the kernel": {with(func(o *api.Observed) {
+			o.Process.Exit, o.Process.Usage = &api.Exit{Signal: &kill}, &api.Usage{UserMs: 25_000}
+		}), "observed, attributable, SIGKILL, not from the daemon, at 25000 ms of the 30 s of CPU time allowed (the kernel counts it in ticks: this is what the CPU limit looks like), 31 ms, 12 bytes of output, run r-1"},
+		"killed by somebody": {with(func(o *api.Observed) {
+			o.Process.Exit, o.Process.Usage = &api.Exit{Signal: &kill}, &api.Usage{UserMs: 23_000}
+		}), "observed, attributable, SIGKILL, not from the daemon, after 23000 ms of CPU time (30 s are allowed), 31 ms, 12 bytes of output, run r-1"},
+		"another signal at the limit": {with(func(o *api.Observed) {
+			o.Process.Exit, o.Process.Usage = &api.Exit{Signal: &abort}, &api.Usage{UserMs: 30_000}
+		}), "observed, attributable, SIGABRT, not from the daemon, after 30000 ms of CPU time (30 s are allowed), 31 ms, 12 bytes of output, run r-1"},
 		"not attributable, kept": {with(func(o *api.Observed) { notAttributable(o); o.Namespace = kept }),
 			"observed, NOT attributable (namespace-changed: input/a has changed): do not credit the output to the pins, exit 0, 31 ms, 12 bytes of output, kept: /r/slot-0 (namespace-changed: what was found), run r-1"},
 		"not started": {outcome{result: &client.Result{RunID: "r-1", NotStarted: &api.NotStarted{Reason: api.NotStartedReasonRuntimeMismatch, Message: "another Node"}}},
-			"no run: runtime-mismatch: another Node, `confined pins --diff FILE` says what has changed, run r-1"},
+			"no run: runtime-mismatch: another Node, run r-1"},
 		"not started, kept": {outcome{result: &client.Result{RunID: "r-1", NotStarted: &api.NotStarted{Reason: api.NotStartedReasonSnapshotMismatch, Message: "a", Namespace: &kept}}},
 			"no run: snapshot-mismatch: a, kept: /r/slot-0 (namespace-changed: what was found), run r-1"},
 		"unresolved": {outcome{result: &client.Result{RunID: "r-1", Unresolved: &api.Unresolved{
@@ -59,7 +68,9 @@ func TestFacts(t *testing.T) {
 			Namespace: api.Quarantined{Path: "/r/slot-0", Reason: api.QuarantineReasonUnresolved, Message: "m"}}}},
 			"UNRESOLVED (pipes-open: stdout is open): it may still be running, as pid 7; do not send it again before that is settled, 0 ms, 0 bytes of output, kept: /r/slot-0 (unresolved: m), run r-1"},
 		"a refusal": {outcome{err: queueFull}, "no run: queue-full: all 256 places are taken (worth another try after 3s)"},
-		"faults":    {outcome{err: faults}, "no run: invalid-request: 2 faults; the first: /timeoutMs: 0 is too small\n  /timeoutMs: 0 is too small\n  /program/entry: no such file"},
+		"a refusal that waiting does not cure": {outcome{err: &client.ProblemError{Problem: api.Problem{Status: 503, Code: api.ProblemCodeUnsupportedHost, Detail: "no Landlock"}, RetryAfter: time.Minute}},
+			"no run: unsupported-host: no Landlock"},
+		"faults": {outcome{err: faults}, "no run: invalid-request: 2 faults; the first: /timeoutMs: 0 is too small\n  /timeoutMs: 0 is too small\n  /program/entry: no such file"},
 		"unknown": {outcome{err: &client.UnknownError{RunID: "r-1", Err: errors.New("the answer is cut")}},
 			"UNKNOWN: the answer is cut; run r-1 may have run, and may be running: GET /v1/runs lists it while it is alive. Do not send it again blindly"},
 	} {

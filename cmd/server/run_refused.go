@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"confined/client"
+	"confined/client/api"
 )
 
 // errorFacts is what takes the place of the facts when there is no result: why,
@@ -32,7 +33,7 @@ func refusalText(err error) string {
 func problemText(p *client.ProblemError) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", p.Problem.Code, oneLine(p.Problem.Detail))
-	if p.RetryAfter > 0 {
+	if p.RetryAfter > 0 && passes(p.Problem.Code) {
 		fmt.Fprintf(&b, " (worth another try after %s)", p.RetryAfter)
 	}
 	if len(p.Problem.Errors) > 1 {
@@ -41,4 +42,14 @@ func problemText(p *client.ProblemError) string {
 		}
 	}
 	return b.String()
+}
+
+// passes says whether waiting alone can cure what code tells of. A host or a
+// runtime stays as it is until somebody does something.
+func passes(code api.ProblemCode) bool {
+	switch code {
+	case api.ProblemCodeQueueFull, api.ProblemCodeDraining, api.ProblemCodeUploadMemoryFull:
+		return true
+	}
+	return false
 }

@@ -25,7 +25,7 @@ type tree struct {
 // most likely made them others. Each guess was recomputed: it is exactly so, or
 // it is not said.
 func (t tree) mismatch(other tree) string {
-	text := fmt.Sprintf("the request says %s but %s are %s; ", t.said, t.what(), t.arrived.Digest())
+	text := fmt.Sprintf("the request says %s but %s %s; ", t.said, t.what(), t.arrived.Digest())
 	for _, guess := range []func() string{
 		func() string { return t.exchanged(other) }, t.nothing, t.withoutStrays, t.withoutOne, t.prefixed, t.inFolder, t.ownName, t.oneFile, t.strays,
 	} {
@@ -36,13 +36,18 @@ func (t tree) mismatch(other tree) string {
 	return text + "send exactly the files that were digested, or pin the digest of what is sent"
 }
 
-// what names the files that arrived, with their number and bytes.
+// what names the files that arrived, with their number and bytes, and ends in
+// the verb.
 func (t tree) what() string {
 	files := t.paths()
 	if len(files) == 0 {
-		return "the 0 files that arrived (0 bytes)"
+		return "the 0 files that arrived (0 bytes) are"
 	}
-	return fmt.Sprintf("the %s that arrived (%s; %d bytes)", counted(len(files), "file"), some(files), t.arrived.Bytes())
+	verb := "are"
+	if len(files) == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("the %s that arrived (%s; %d bytes) %s", counted(len(files), "file"), some(files), t.arrived.Bytes(), verb)
 }
 
 func (t tree) paths() []string {
@@ -72,9 +77,18 @@ func (t tree) nothing() string {
 	case t.said == empty.Digest():
 		return "the digest it says is that of no files at all: digest the files that are sent"
 	case len(t.arrived.Files()) == 0:
-		return fmt.Sprintf("no file of the %s arrived: send each by the name %s/<path> (curl: -F %s/main.mjs=@main.mjs)", t.name, t.name, t.name)
+		return fmt.Sprintf("no file of the %s arrived: in a form or an archive each is named %s/<path> (as in %s/%s=@%s), and a JSON request lists them in %s.files",
+			t.name, t.name, t.name, t.example(), t.example(), t.name)
 	}
 	return ""
+}
+
+// example is a name that a file of t could have.
+func (t tree) example() string {
+	if t.name == "input" {
+		return "data.csv"
+	}
+	return "main.mjs"
 }
 
 // without is the digest of the files that arrived less those that drop names.
@@ -121,13 +135,16 @@ func (t tree) prefixed() string {
 }
 
 // inFolder: the files were sent together with a folder that was not digested.
+// How a path is written differs by form, which is not known here.
 func (t tree) inFolder() string {
 	paths := t.paths()
 	folder, _, nested := strings.Cut(paths[0], "/")
 	if !nested || t.arrived.DigestIf(func(p string) (string, bool) { return strings.TrimPrefix(p, folder+"/"), true }) != t.said {
 		return ""
 	}
-	return fmt.Sprintf("it says the digest of the same files without %s/ in front of each path: send %s/%s, and so on", folder, t.name, strings.TrimPrefix(paths[0], folder+"/"))
+	first := strings.TrimPrefix(paths[0], folder+"/")
+	return fmt.Sprintf("it says the digest of the same files without %s/ in front of each path: leave %s/ out of the paths inside the %s (%s in a JSON request, %s/%s in a form or an archive)",
+		folder, folder, t.name, first, t.name, first)
 }
 
 // ownName: curl -F name=file sends the file's name, and only name=@file the file.

@@ -44,7 +44,7 @@ func adviseInline(pointer string) string {
 	const content = `{"encoding": "utf-8", "data": "…"}`
 	switch {
 	case strings.HasSuffix(pointer, "/files"):
-		return `: each file is {"path": "main.mjs", "content": ` + content + "}, no files are [], and files of their own go with a form (curl: -F) or an archive"
+		return `: each file is {"path": "` + exampleOf(strings.HasPrefix(pointer, "/input/")) + `", "content": ` + content + "}, no files are [], and files of their own go with a form (curl: -F) or an archive"
 	case strings.HasSuffix(pointer, "/content"):
 		return ", as in " + content
 	}
@@ -76,7 +76,7 @@ func adviseName(name, filename string) string {
 	case isTree(tree) && rest == "":
 		file := path.Base("/" + filename)
 		if pins.CheckPath(file) != nil {
-			file = "main.mjs"
+			file = exampleOf(tree == "input")
 		}
 		return fmt.Sprintf("%s, as in %s/%s (curl: -F %s/%s=@%s)", treeNames, tree, file, tree, file, file)
 	case pins.CheckPath(meant) != nil:
@@ -85,6 +85,14 @@ func adviseName(name, filename string) string {
 		return fmt.Sprintf("%s, exactly so: name this one %s/%s", treeNames, tree, rest)
 	}
 	return fmt.Sprintf("%s, so this one program/%s or input/%s (curl: -F program/%s=@%s)", treeNames, meant, meant, meant, meant)
+}
+
+// exampleOf is a name that a file of the input or of the program could have.
+func exampleOf(input bool) string {
+	if input {
+		return "data.csv"
+	}
+	return "main.mjs"
 }
 
 func isTree(name string) bool { return name == "program" || name == "input" }
@@ -102,8 +110,12 @@ func adviseStranger(p Peer, known bool) string {
 	return fmt.Sprintf(", and you are uid %d: be that user, or start a daemon of your own", p.UID)
 }
 
-// adviseMethod says how curl came by a method that a path does not have.
-func adviseMethod(method string, allowed []string) string {
+// adviseMethod says how curl came by a method that a path does not have, or what
+// there is in its place.
+func adviseMethod(method, path string, allowed []string) string {
+	if method == http.MethodGet && strings.HasPrefix(path, "/v1/runs/") {
+		return "; a result goes only to whoever sent the run; GET /v1/runs lists the live ones"
+	}
 	if !slices.Contains(allowed, http.MethodPost) {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -8,7 +9,7 @@ import (
 func TestAdviseName(t *testing.T) {
 	for _, row := range []struct{ name, filename, want string }{
 		{"program", "main.mjs", "as in program/main.mjs (curl: -F program/main.mjs=@main.mjs)"},
-		{"input/", "a b", "as in input/main.mjs ("},
+		{"input/", "a b", "as in input/data.csv ("},
 		{"Program/main.mjs", "", "name this one program/main.mjs"},
 		{"/program/main.mjs", "", "name this one program/main.mjs"},
 		{"main.mjs", "main.mjs", "so this one program/main.mjs or input/main.mjs (curl: -F program/main.mjs=@main.mjs)"},
@@ -33,6 +34,21 @@ func TestAdviseDocument(t *testing.T) {
 	} {
 		if got := adviseDocument([]byte(text)); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%.20q: %s", text, got)
+		}
+	}
+}
+
+func TestAdviseMethod(t *testing.T) {
+	for _, row := range []struct{ request, want string }{
+		{"GET /v1/runs/x", "it has DELETE; a result goes only to whoever sent the run; GET /v1/runs lists the live ones"},
+		{"POST /v1/runs/x", "it has DELETE"},
+		{"PUT /v1/runs", "it has GET, HEAD, POST (curl -T sends PUT: add -X POST)"},
+		{"GET /v1/snapshots", "it has POST (curl sends GET unless -F or --data-binary gives it a body)"},
+	} {
+		method, path, _ := strings.Cut(row.request, " ")
+		p := problemOf(t, newRig(t, nil).do(t, httptest.NewRequest(method, path, nil)))
+		if want := method + " is not a method of this path; " + row.want; p.Detail != want {
+			t.Errorf("%s:\n got %s\nwant %s", row.request, p.Detail, want)
 		}
 	}
 }

@@ -116,7 +116,7 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	a.problem(w, r, refuse(ProblemCodeMethodNotAllowed, "%s is not a method of this path; it has %s%s", r.Method, strings.Join(allowed, ", "), adviseMethod(r.Method, allowed)))
+	a.problem(w, r, refuse(ProblemCodeMethodNotAllowed, "%s is not a method of this path; it has %s%s", r.Method, strings.Join(allowed, ", "), adviseMethod(r.Method, r.URL.Path, allowed)))
 }
 
 // ServeHTTP implements http.Handler.

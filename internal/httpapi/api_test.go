@@ -108,7 +108,7 @@ func TestRunIDs(t *testing.T) {
 	if w := send("mine"); w.Code != 200 || w.Header().Get("Confined-Run-Id") != "mine" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if p := problemOf(t, send("mine")); p.Code != ProblemCodeRunIDUsed || p.RunID == nil || *p.RunID != "mine" {
+	if p := problemOf(t, send("mine")); p.Code != ProblemCodeRunIDUsed || !strings.HasPrefix(p.Detail, `run id "mine" is `) || !strings.HasSuffix(p.Detail, "; give another id for a second run") || p.RunID == nil || *p.RunID != "mine" {
 		t.Errorf("%+v", p)
 	}
 	for range 2 { // of a run that did not start the id stays free: the same request may be sent again

@@ -37,7 +37,10 @@ const theForms = "multipart/form-data (curl: -F), application/json or applicatio
 // anything of its body is read, and decides which it is.
 func checkForm(r *http.Request) error {
 	types := r.Header.Values("Content-Type")
-	if len(types) != 1 {
+	switch {
+	case strings.Join(types, "") == "":
+		return refuse(ProblemCodeUnsupportedMediaType, "there is no Content-Type; send %s", theForms)
+	case len(types) > 1:
 		return refuse(ProblemCodeUnsupportedMediaType, "%d Content-Type fields; send one, %s", len(types), theForms)
 	}
 	media, params, err := mime.ParseMediaType(types[0])

@@ -73,7 +73,7 @@ func TestInvalidInline(t *testing.T) {
 		"no files":            {withFiles(`"other":1`), "unknown-field /input/other, missing-field /input/files", "known here: digest, files"},
 		"files in capitals":   {withFiles(`"Files":[]`), "unknown-field /input/Files, missing-field /input/files", "spelt files"},
 		"files null":          {withFiles(`"files":null`), "wrong-type /input/files", "null"},
-		"files an object":     {withFiles(`"files":{"a":"x"}`), "wrong-type /input/files", "an object"},
+		"files an object":     {withFiles(`"files":{"a":"x"}`), "wrong-type /input/files", `each file is {"path": "data.csv", `},
 		"trees no objects":    {`{"program":[{"files":[{}]}],"input":7}`, "missing-field /runtime, missing-field /profile, missing-field /timeoutMs, missing-field /maxOutputBytes, missing-field /cpuSeconds, missing-field /maxDescriptors, wrong-type /program, wrong-type /input", ""},
 		"a file a string":     {inlineWith(`"a"`), "wrong-type /input/files/0", "a string and must be an object"},
 		"a file null":         {inlineWith(asText("a", ""), `null`), "wrong-type /input/files/1", "null"},

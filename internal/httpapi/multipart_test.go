@@ -35,7 +35,7 @@ func TestMalformedForms(t *testing.T) {
 		code              ProblemCode
 		want              string // in the detail
 	}{
-		"no type":               {whole, "", "unsupported-media-type", "multipart/form-data"},
+		"no type":               {whole, "", "unsupported-media-type", "there is no Content-Type; send multipart/form-data"},
 		"text":                  {"{}", "text/plain", "unsupported-media-type", "application/x-tar"},
 		"urlencoded":            {"a=b", "application/x-www-form-urlencoded", "unsupported-media-type", "curl: -F"},
 		"mixed":                 {whole, "multipart/mixed; boundary=b", "unsupported-media-type", "multipart/mixed"},

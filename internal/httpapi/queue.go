@@ -89,7 +89,7 @@ func (q *queue) enter(ctx context.Context, s summary) (*ticket, context.Context,
 			"So that repeating it starts no second one, nothing was started now; to run it again, give it an id that is new")
 	}
 	if !q.ids.claim(s.id) {
-		return nil, nil, refuse(ProblemCodeRunIDUsed, "run id %s is queued, alive or among the last %d that ran; nothing was started for this request", s.id, remembered)
+		return nil, nil, refuse(ProblemCodeRunIDUsed, "run id %q is queued, alive or among the last %d that ran; nothing was started for this request; give another id for a second run", s.id, remembered)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	t := &ticket{queue: q, summary: s, turn: make(chan error, 1), ahead: len(q.waiting), entered: time.Now(), cancel: cancel}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"confined/internal/ns"
@@ -13,7 +14,7 @@ import (
 func (a operations) GetSlot(ctx context.Context, request GetSlotRequestObject) (GetSlotResponseObject, error) {
 	contents, err := a.opts.Pool.Show(ctx, request.Name)
 	if err != nil {
-		return nil, slotRefusal(request.Name, err)
+		return nil, a.slotRefusal(request.Name, err)
 	}
 	return GetSlot200JSONResponse{Body: slotDetailOf(contents), Headers: GetSlot200ResponseHeaders{ETag: contents.Tag}}, nil
 }
@@ -27,7 +28,7 @@ func (a operations) ReleaseSlot(ctx context.Context, request ReleaseSlotRequestO
 		return nil, refuse(ProblemCodeSlotChanged, "%s; GET /v1/slots/%s shows it as it is", whyNoMatch(tag), request.Name)
 	}
 	if err != nil {
-		return nil, slotRefusal(request.Name, err)
+		return nil, a.slotRefusal(request.Name, err)
 	}
 	a.log.InfoContext(ctx, "slot release", "requestId", callOf(ctx).id, "slot", request.Name, "state", d.State, "durable", d.Durable, "message", d.Message)
 	n, err := namespaceOf(d)
@@ -35,15 +36,23 @@ func (a operations) ReleaseSlot(ctx context.Context, request ReleaseSlotRequestO
 }
 
 // slotRefusal is the problem of a slot that is not shown or not released.
-func slotRefusal(name string, err error) error {
+func (a operations) slotRefusal(name string, err error) error {
 	var busy *ns.BusyError
 	switch {
+	case errors.Is(err, ns.ErrSlotUnknown) && a.isFree(name):
+		return refuse(ProblemCodeSlotUnknown, "%s is free: there is nothing to release", name)
 	case errors.Is(err, ns.ErrSlotUnknown):
 		return refuse(ProblemCodeSlotUnknown, "the root has no entry %q; GET /v1/slots lists what it has", name)
 	case errors.As(err, &busy):
 		return refuse(ProblemCodeSlotBusy, "%s", busy.Error())
 	}
 	return rootRefusal(err)
+}
+
+// isFree says whether a slot of that name is there for the next run.
+func (a operations) isFree(name string) bool {
+	listing, err := a.opts.Pool.List()
+	return err == nil && slices.ContainsFunc(listing.Slots, func(s ns.SlotInfo) bool { return s.Name == name && s.State == ns.Free })
 }
 
 var etagForm = regexp.MustCompile(`^"[0-9a-f]{64}"$`)

@@ -110,6 +110,14 @@ func TestSlotRefusals(t *testing.T) {
 			t.Errorf("GET: %+v, want %s", p, code)
 		}
 	}
+
+	r.pool.listing.Slots = []ns.SlotInfo{{Name: "slot-0", State: ns.Leftover}, {Name: "slot-3", State: ns.Free}}
+	r.pool.show = func(string) (ns.SlotContents, error) { return ns.SlotContents{}, ns.ErrSlotUnknown }
+	for name, want := range map[string]string{"slot-3": "slot-3 is free: there is nothing to release", "slot-9": `the root has no entry "slot-9"; GET /v1/slots lists what it has`} {
+		if p := problemOf(t, r.get(t, "/v1/slots/"+name)); p.Detail != want {
+			t.Errorf("%s: got %q, want %q", name, p.Detail, want)
+		}
+	}
 }
 
 // TestIfMatch: a release without it, or with more than one, does not reach the
