@@ -85,7 +85,9 @@ func (d *daemon) cures(t *testing.T, r runRequest) {
 		"hard links": {func(in string) error {
 			return os.Link(filepath.Join(in, "data.txt"), filepath.Join(in, "..", "program", "again"))
 		}, nil, []string{"--hard-dereference"}, "wrong-type /input/files/data.txt"},
-		"holes":      {func(in string) error { return os.Truncate(filepath.Join(in, "x"), 1<<20) }, []string{"-S"}, nil, "wrong-type /input/files/x"},
+		"holes": {func(in string) error {
+			return errors.Join(os.Chmod(filepath.Join(in, "x"), 0o600), os.Truncate(filepath.Join(in, "x"), 1<<20))
+		}, []string{"-S"}, nil, "wrong-type /input/files/x"},
 		"compressed": {func(string) error { return nil }, []string{"-z"}, nil, "unsupported-media-type"},
 	} {
 		dir := folder(t, r)
