@@ -100,7 +100,7 @@ func TestBatchTellsOfEveryInput(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
 	inputs := filepath.Join(d.dir, "inputs")
-	writeTree(t, inputs, files{"a.txt": "one two", "b@2+.txt": "", "c.txt": "", "odd name.txt": ""})
+	writeTree(t, inputs, files{"a.txt": "one two", "b@2+.txt": "", "c.txt": "", "d.txt": "d", "odd name.txt": ""})
 	for _, c := range []struct {
 		name     string
 		meddle   func(http.Handler) http.Handler
@@ -110,7 +110,8 @@ func TestBatchTellsOfEveryInput(t *testing.T) {
 	}{
 		{"cut", cutFirst, []string{"a.txt", "b@2+.txt", "odd name.txt"}, map[string]int{"unknown": 1, "ok": 1, "refused": 1}, 2},
 		{"lost", lostFirst, []string{"c.txt"}, map[string]int{"unknown": 1}, 3},
-		{"begun again", passing, []string{"a.txt", "c.txt"}, map[string]int{"used": 2}, 3},
+		{"failed on the way", failedFirst, []string{"d.txt"}, map[string]int{"unknown": 1}, 4},
+		{"begun again", passing, []string{"a.txt", "c.txt"}, map[string]int{"used": 2}, 4},
 	} {
 		given := []string{"--connections", "1"}
 		for _, name := range c.inputs {

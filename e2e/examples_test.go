@@ -109,6 +109,7 @@ func TestExamples(t *testing.T) {
 			}{
 				{"first answered 429", refusedFirst, 0, greeting, "", 1},
 				{"answered 500 when it had run", lostFirst, 127, "", "unknown", 1},
+				{"answered 502 when it had run", failedFirst, 127, "", "unknown", 1},
 				{"answered in half when it had run", cutFirst, 127, "", "unknown", 1},
 			} {
 				t.Run(c.name, func(t *testing.T) {

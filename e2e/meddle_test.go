@@ -62,6 +62,15 @@ func lostFirst(daemon http.Handler) http.Handler {
 	})
 }
 
+// failedFirst: the program runs, and something on the way says that it failed to
+// pass on the answer.
+func failedFirst(daemon http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		daemon.ServeHTTP(httptest.NewRecorder(), detached(r))
+		sayProblem(w, http.StatusBadGateway, "meddled-with")
+	})
+}
+
 // cutFirst: the program runs, and the connection ends in the middle of the answer.
 func cutFirst(daemon http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -121,10 +121,11 @@ def submit(request):
             break
         with lock:
             waited[status] += 1
-        stopping.wait(int(headers["Retry-After"]))
+        stopping.wait(int(headers.get("Retry-After", 1)))
     if answer["code"] == "run-id-used":  # it waits, runs or ran, by an earlier request
         return "used", answer
-    return ("unknown" if status == 500 else "refused"), answer
+    # Of what is no 200, only a 4xx, and a 503, say that no process existed.
+    return ("refused" if 400 <= status < 500 or status == 503 else "unknown"), answer
 
 
 def earlier(file, pins):

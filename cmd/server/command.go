@@ -97,7 +97,7 @@ func exitCode(command string, err error, stderr io.Writer) int {
 	case errors.As(err, &mistake):
 		code = exitUsage
 	}
-	fmt.Fprintf(stderr, "confined %s: %v\n", command, err)
+	fmt.Fprintf(stderr, "confined %s: %s\n", command, spell([]byte(err.Error()))) // it may name a path of a stranger's making
 	return code
 }
 

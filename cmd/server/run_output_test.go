@@ -84,6 +84,15 @@ func TestReaderThatLeaves(t *testing.T) {
 	}
 }
 
+// TestErrorsAreSpelt: a path in an error may be of a stranger's making.
+func TestErrorsAreSpelt(t *testing.T) {
+	var stderr strings.Builder
+	exitCode("run", errors.New("open \x1b[2J/x: no such file\n  a second line"), &stderr)
+	if got, want := stderr.String(), "confined run: open ^[[2J/x: no such file\n  a second line\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestSpell(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain text\n\tgrüße 日本 👩‍👩‍👧\n": "plain text\n\tgrüße 日本 👩‍👩‍👧\n",

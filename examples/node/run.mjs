@@ -82,11 +82,13 @@ function snapshot(files) {
   };
 }
 
-// A problem is thrown as what it says about a process. run-id-used: an earlier
-// request had this id, and a process of that one may exist.
+// A problem is thrown as what it says about a process. Only a 4xx, and a 503, say
+// that none existed; and of those not run-id-used: an earlier request had this
+// id, and a process of that one may exist.
 function refuse({ status, code, detail, errors = [] }) {
   const message = [`${status} ${code}: ${detail}`, ...errors.map((fault) => `  ${fault.pointer}: ${fault.detail}`)].join('\n');
-  const unknown = status === 500 || code === 'run-id-used';
+  const nothing = status >= 400 && status < 500 || status === 503;
+  const unknown = !nothing || code === 'run-id-used';
   throw unknown ? new Unknown(message) : new NothingStarted(message);
 }
 

@@ -106,13 +106,14 @@ def run(request, tries=5):
         if status == 200:
             return answer
         if status in (429, 503) and left:
-            time.sleep(int(headers["Retry-After"]))
+            time.sleep(int(headers.get("Retry-After", 1)))
             continue
         message = f"{status} {answer['code']}: {answer['detail']}"
         for fault in answer.get("errors", []):
             message += f"\n  {fault['pointer']}: {fault['detail']}"
+        # Of what is no 200, only a 4xx, and a 503, say that no process existed; and of those not
         # run-id-used: an earlier request had this id, and a process of that one may exist.
-        if status == 500 or answer["code"] == "run-id-used":
+        if not (400 <= status < 500 or status == 503) or answer["code"] == "run-id-used":
             raise Unknown(message)
         raise NothingStarted(message)
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"regexp"
 	"strings"
 )
 
@@ -42,6 +43,17 @@ func (f parts) next() (piece, error) {
 	}
 	name, err := partName(p)
 	return piece{name: name, filename: filename(p), content: p}, err
+}
+
+var (
+	quotedText   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	extendedName = regexp.MustCompile(`(?i);\s*name\*`)
+)
+
+// hasExtendedName tells of name* and name*0 (RFC 2231): the mime package makes a
+// name of them, even beside a plain one, and other readers do not.
+func hasExtendedName(disposition string) bool {
+	return extendedName.MatchString(quotedText.ReplaceAllString(disposition, `""`))
 }
 
 // filename is the part's as it stands there.
@@ -85,6 +97,9 @@ func partName(p *multipart.Part) (string, error) {
 	media, params, err := mime.ParseMediaType(dispositions[0])
 	if err != nil || media != "form-data" {
 		return "", refuse(ProblemCodeMalformedRequest, "a part has the Content-Disposition %.300q, which must be form-data with a name in quotes", dispositions[0])
+	}
+	if hasExtendedName(dispositions[0]) {
+		return "", refuse(ProblemCodeMalformedRequest, "a part has the Content-Disposition %.300q, whose name is encoded; write it as name=\"…\" (RFC 7578)", dispositions[0])
 	}
 	name, ok := params["name"]
 	if !ok {
