@@ -813,7 +813,8 @@ type Digest = string
 type ElapsedMs = float64
 
 // Event One line of a stream. A run's stream is `accepted`, then `stage` and `output` events as they come, with a `heartbeat` after 15 s of silence, then
-// exactly one `result` or `problem`. Lines end in a newline; no line holds one.
+// exactly one `result` or `problem`. Lines end in a newline; no line holds one. The admission and the two kinds of output come by pipes of
+// their own, which have no order between them: the first output may be told before `admitted`.
 type Event struct {
 	union json.RawMessage
 }
