@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"confined/client"
 	"confined/client/api"
+	"confined/internal/pins"
 )
 
 // lockVersion is that of the lock files this build writes and reads.
@@ -64,7 +64,7 @@ func newLock(rt api.Runtime, p api.Profile) lock {
 			Aliases: ordered(rt.Aliases, func(a api.Alias) string { return a.Path }), Proof: rt.Proof,
 		},
 		Profile: lockedProfile{
-			Name: p.Name, Digest: p.Digest, Template: "sha256:" + hex.EncodeToString(template[:]),
+			Name: p.Name, Digest: p.Digest, Template: string(pins.DigestOf(template)),
 			Environment: ordered(p.Environment, func(name string) string { return name }),
 		},
 	}

@@ -3,7 +3,6 @@ package confine
 import (
 	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path"
@@ -48,7 +47,7 @@ func profileParts() []pins.ProfilePart {
 // Digest is the SHA-256 of the text: what this very run was allowed to do.
 func (i Instance) Digest() pins.Digest {
 	sum := sha256.Sum256([]byte(i.text))
-	return pins.Digest("sha256:" + hex.EncodeToString(sum[:]))
+	return pins.DigestOf(sum)
 }
 
 // Instantiate writes the profile of one run. It looks at nothing but j and, for the outer uid and gid, at who we are. It fails if a path is

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path"
 	"slices"
@@ -162,7 +161,7 @@ func (t tree) ownName() string {
 
 func (t tree) oneFile() string {
 	for _, f := range t.arrived.Files() {
-		if string(t.said) == "sha256:"+hex.EncodeToString(f.SHA256[:]) {
+		if t.said == pins.DigestOf(f.SHA256) {
 			return fmt.Sprintf("it says the sha256 of the file %s alone: a snapshot's digest covers the paths too; POST /v1/snapshots gives it", f.Path)
 		}
 	}

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -18,5 +17,5 @@ func (r Request) Content() pins.Digest {
 		fmt.Sprint(s.TimeoutMs, s.MaxOutputBytes, s.CPUSeconds, s.MaxDescriptors),
 	}, s.Args...)
 	sum := sha256.Sum256([]byte(strings.Join(fields, "\x00")))
-	return pins.Digest("sha256:" + hex.EncodeToString(sum[:]))
+	return pins.DigestOf(sum)
 }

@@ -18,7 +18,7 @@ func (s Snapshot) DigestIf(rename func(path string) (to string, kept bool)) Dige
 		}
 	}
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
-	return digestOf(sha256.Sum256(snapshotText(protocolOf(entries), entries)))
+	return DigestOf(sha256.Sum256(snapshotText(protocolOf(entries), entries)))
 }
 
 // IsStray says that a file of this path is one that file managers, editors and tools leave behind, so that it is seldom

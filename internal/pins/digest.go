@@ -31,7 +31,7 @@ func ParseDigest(s string) (Digest, error) {
 	return Digest(s), nil
 }
 
-// digestOf is the Digest of the bytes that sum was computed over.
-func digestOf(sum [sha256.Size]byte) Digest {
+// DigestOf is the Digest of the bytes that sum was computed over.
+func DigestOf(sum [sha256.Size]byte) Digest {
 	return Digest(digestPrefix + hex.EncodeToString(sum[:]))
 }

@@ -12,7 +12,7 @@ func TestParseDigest(t *testing.T) {
 	if d, err := ParseDigest(good); err != nil || string(d) != good {
 		t.Fatalf("ParseDigest(%q) = %q, %v", good, d, err)
 	}
-	if d := digestOf(sha256.Sum256(nil)); d != "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" {
+	if d := DigestOf(sha256.Sum256(nil)); d != "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" {
 		t.Errorf("digest of nothing = %s", d)
 	}
 	bad := []string{

@@ -48,5 +48,5 @@ func NewProfile(name, template string, environment []string, parts []ProfilePart
 	for _, p := range parts {
 		item("part", p.Name, string(p.Content))
 	}
-	return Profile{Name: name, Digest: digestOf(sha256.Sum256(text)), Template: template, Environment: slices.Clone(environment)}
+	return Profile{Name: name, Digest: DigestOf(sha256.Sum256(text)), Template: template, Environment: slices.Clone(environment)}
 }

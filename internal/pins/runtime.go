@@ -92,7 +92,7 @@ func line(fields ...string) string {
 // digestOfLines does not keep the order of lines.
 func digestOfLines(lines []string) Digest {
 	slices.Sort(lines)
-	return digestOf(sha256.Sum256([]byte(runtimeHeader + strings.Join(lines, ""))))
+	return DigestOf(sha256.Sum256([]byte(runtimeHeader + strings.Join(lines, ""))))
 }
 
 // hasControl reports whether s holds an ASCII control character, tab and newline among them.

@@ -50,7 +50,7 @@ func newSnapshot(entries []Entry, contents []Content) Snapshot {
 		s.bytes += e.Size
 	}
 	s.dirs = directoriesOf(entries)
-	s.digest = digestOf(sha256.Sum256(snapshotText(s.protocol, entries)))
+	s.digest = DigestOf(sha256.Sum256(snapshotText(s.protocol, entries)))
 	return s
 }
 
