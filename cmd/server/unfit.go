@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"confined/internal/ns"
 )
@@ -56,17 +55,6 @@ func cannotBeMade(dir string, err error) error {
 	return &unfitError{
 		fmt.Sprintf("%s cannot be made in %s: %s", dir, existing(dir), reason(err)),
 		fmt.Sprintf("name directories of your own, as in --root %s/root --state %s/state --socket %s/socket", base, base, base)}
-}
-
-// shellWord is path as a shell reads it back.
-func shellWord(path string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("/._@+-:=,", r)
-	}
-	if strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // reason is err without the path, which the message around it names.
