@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"time"
 
 	"confined/internal/exec"
@@ -100,7 +101,7 @@ func lookAtNode(c *config) ([]finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	executor, err := exec.New(exec.Options{Pool: pool, Node: c.node, State: scratch})
+	executor, err := exec.New(exec.Options{Pool: pool, Node: c.node, State: scratch, Proven: pins.NewProofs(filepath.Join(c.state, receiptsDir)).Of})
 	if err != nil {
 		return nil, err
 	}

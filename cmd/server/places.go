@@ -12,6 +12,9 @@ import (
 // privateMode is what every directory of the daemon's is made with.
 const privateMode = 0o700
 
+// receiptsDir is the directory of the receipts, below --state.
+const receiptsDir = "receipts"
+
 // makePlaces establishes that root, state and the socket's directory exist and
 // are this user's alone. What is missing is made; what exists is never changed.
 func makePlaces(c config) error {

@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"confined/internal/exec"
 	"confined/internal/httpapi"
 	"confined/internal/ns"
+	"confined/internal/pins"
 	"confined/metrics"
 )
 
@@ -79,7 +81,7 @@ func newDaemon(c config, log *slog.Logger) (*daemon, error) {
 	}
 	d := &daemon{config: c, log: log, pool: pool, metrics: newMetrics()}
 	d.executor, err = exec.New(exec.Options{
-		Pool: pool, Node: c.node, State: c.state,
+		Pool: pool, Node: c.node, State: c.state, Proven: pins.NewProofs(filepath.Join(c.state, receiptsDir)).Of,
 		Trace: exec.Join(d.metrics.Trace(), logTrace(log)),
 	})
 	if err != nil {

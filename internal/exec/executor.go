@@ -10,6 +10,7 @@ import (
 
 	"confined/internal/confine"
 	"confined/internal/ns"
+	"confined/internal/pins"
 )
 
 // Options are what an Executor works with. Nothing in it changes afterwards.
@@ -17,7 +18,9 @@ type Options struct {
 	Pool  *ns.Pool // the root and its slots
 	Node  string   // absolute path of the Node binary; symlinks on the way are part of its identity
 	State string   // a private directory outside the root, for scratch
-	Trace *Trace   // may be nil
+	// Proven says what proves the boundary with a runtime, or why nothing does. It is asked before every run.
+	Proven func(pins.Runtime) (pins.Proof, error)
+	Trace  *Trace // may be nil
 }
 
 // Executor runs confined programs, each in its own namespace and process.
@@ -25,6 +28,7 @@ type Executor struct {
 	pool     *ns.Pool
 	node     string
 	launcher *os.File // this binary, held open: what is hashed is what is executed
+	proven   func(pins.Runtime) (pins.Proof, error)
 	versions versions
 	seen     acquaintances
 	trace    *Trace
@@ -36,6 +40,9 @@ func New(o Options) (*Executor, error) {
 	if o.Pool == nil {
 		return nil, errors.New("executor: no pool of slots")
 	}
+	if o.Proven == nil {
+		return nil, errors.New("executor: nothing says what proves a runtime")
+	}
 	for _, named := range []struct{ name, path string }{{"node", o.Node}, {"state", o.State}} {
 		if !filepath.IsAbs(named.path) {
 			return nil, fmt.Errorf("executor: %s %q must be an absolute path", named.name, named.path)
@@ -46,7 +53,7 @@ func New(o Options) (*Executor, error) {
 		return nil, fmt.Errorf("executor: %w", err)
 	}
 	return &Executor{
-		pool: o.Pool, node: o.Node, launcher: launcher, trace: Join(o.Trace),
+		pool: o.Pool, node: o.Node, launcher: launcher, proven: o.Proven, trace: Join(o.Trace),
 		versions: newVersions(o.State, launcher),
 	}, nil
 }

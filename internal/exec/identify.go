@@ -11,15 +11,16 @@ import (
 // HostError says that this host cannot have the boundary, and the cure.
 type HostError = confine.HostError
 
-// UnprovenError says that the boundary was never proven with this Node.
+// UnprovenError says that nothing proves the boundary with this Node.
 type UnprovenError struct {
 	Node    string // canonical path
 	Version string
 	SHA256  string // of the binary, hex
+	Why     string // what was looked for, and what was found in its place
 }
 
 func (e *UnprovenError) Error() string {
-	return fmt.Sprintf("the boundary is not proven with this Node: %s is version %s, sha256 %s; cure: %s", e.Node, e.Version, e.SHA256, pins.CureOfficial())
+	return fmt.Sprintf("the boundary is not proven with this Node: %s is version %s, sha256 %s: %s; cure: %s", e.Node, e.Version, e.SHA256, e.Why, pins.CureUnproven(e.Node))
 }
 
 // Description is the runtime as it is now, and what proves the boundary with it.
@@ -47,9 +48,9 @@ func (e *Executor) DescribeRuntime(ctx context.Context) (Description, error) {
 	if err != nil {
 		return Description{}, err
 	}
-	proof, ok := pins.BuiltIn(rt)
-	if !ok {
-		return Description{}, &UnprovenError{Node: rt.Node, Version: rt.NodeVersion, SHA256: rt.NodeSHA256()}
+	proof, err := e.proven(rt)
+	if err != nil {
+		return Description{}, &UnprovenError{Node: rt.Node, Version: rt.NodeVersion, SHA256: rt.NodeSHA256(), Why: err.Error()}
 	}
 	return Description{Runtime: rt, Proof: proof, Integrity: IntegrityRehashed}, nil
 }

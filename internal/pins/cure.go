@@ -21,6 +21,11 @@ func CureOfficial() string {
 		"`npm install --prefix DIR %s@%s` to DIR/node_modules/%s/bin/node", strings.Join(versions, " or "), pkg, versions[len(versions)-1], pkg)
 }
 
+// CureUnproven says what admits a Node that nothing proves the boundary with.
+func CureUnproven(node string) string {
+	return "run `confined prove --node " + node + "`, which tries the boundary with it on this host and writes a receipt, or " + CureOfficial()
+}
+
 // cureExecPath is for a path that leads to something else than Node.
 func cureExecPath() string {
 	if len(BuiltInVersions()) == 0 {
