@@ -1,17 +1,11 @@
 // Does the acts of acts.mjs one after the other, confined or not, and says of each what it returned or the code of its error. The host
-// looks at everything twice, before and after: the program calls itself "ready" or "done", which the host sees in /proc, and goes on at SIGUSR2.
+// looks at everything twice, before and after: the program says "ready" or "done", and goes on at SIGUSR2.
 import fs from 'node:fs';
-import { acts } from './acts.mjs';
+import { acts, last } from './acts.mjs';
+import { cue } from './cue.mjs';
 
 const world = JSON.parse(fs.readFileSync('world.json', 'utf8'));
-setInterval(() => {}, 1 << 30);
 process.on('uncaughtException', (error) => console.error('late:', error));
-
-const told = (title) => {
-  const go = new Promise((resolve) => process.once('SIGUSR2', resolve));
-  process.title = title;
-  return go;
-};
 
 const late = () => new Promise((_, reject) => {
   setTimeout(() => reject(Object.assign(new Error('no answer'), { code: 'LATE' })), 10_000).unref();
@@ -25,7 +19,12 @@ const line = async (name, act) => {
   }
 };
 
-await told('ready');
-for (const [name, act] of acts) fs.writeSync(1, `\n${JSON.stringify(await line(name, act))}\n`);
-await told('done');
+const perform = async (list) => {
+  for (const [name, act] of list) fs.writeSync(1, `\n${JSON.stringify(await line(name, act))}\n`);
+};
+
+await cue('ready');
+await perform(acts);
+await cue('done');
+await perform(last);
 process.exit(0);

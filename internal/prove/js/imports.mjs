@@ -10,7 +10,7 @@ import cluster from 'node:cluster';
 import inspector from 'node:inspector';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { Worker } from 'node:worker_threads';
+import { SHARE_ENV, Worker } from 'node:worker_threads';
 const require = createRequire(import.meta.url);
 
 // What a stream connects to, or why not.
@@ -32,8 +32,8 @@ const ended = async (child) => {
   return code;
 };
 // What a worker posts, or the error that it ends with.
-const inWorker = async (source, workerData) => {
-  const worker = new Worker(source, { eval: true, workerData });
+const inWorker = async (source, workerData, options) => {
+  const worker = new Worker(source, { eval: true, workerData, ...options });
   const [said] = await once(worker, 'message');
   await worker.terminate();
   return said;
