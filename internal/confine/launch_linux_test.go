@@ -118,11 +118,12 @@ func TestGate(t *testing.T) {
 // TestPreloadCannotBeReplaced has the input claim the preload's name, as a package may claim names of its own. Started in the input, Node
 // would load evil.cjs in the preload's place; in the program's workers it would do so still, so that such an input is refused.
 func TestPreloadCannotBeReplaced(t *testing.T) {
-	for name, claims := range map[string]bool{"": true, ".": false, "/tmp": true, "{slot}": true, "slot-0": false} {
+	for name, claims := range map[string]bool{"": true, ".": false, "{top}": true, "{slot}": true, "slot-0": false} {
 		t.Run(name, func(t *testing.T) {
 			s := newSlot(t, map[string]string{
 				"program/main.cjs": `new (require('worker_threads').Worker)("console.log('main')", { eval: true })`, "input/evil.cjs": `console.log('evil')`})
-			name := strings.ReplaceAll(name, "{slot}", s.dir)
+			top, _, _ := strings.Cut(s.dir[1:], "/")
+			name := strings.NewReplacer("{slot}", s.dir, "{top}", "/"+top).Replace(name)
 			config := fmt.Sprintf(`{"name": %q, "exports": {".": "./evil.cjs", "./*": "./evil.cjs"}}`, name)
 			for _, dir := range []string{"input", "program"} {
 				s.write(t, dir+"/package.json", config)
