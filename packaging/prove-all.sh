@@ -5,6 +5,7 @@
 # others all the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+trap 'exit 1' HUP INT TERM # else the next one would be tried
 
 entries=$(packaging/proven.sh)
 failed=0
