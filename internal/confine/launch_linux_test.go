@@ -165,6 +165,7 @@ func TestBrokenProfiles(t *testing.T) {
 	id := inode{canary.Dev, canary.Ino}.String()
 	s.write(t, "other", "not the canary\n")
 	other := s.source(t, "other")
+	_, rules, _ := strings.Cut(good.text, lineDefault+"\n")
 	for _, row := range []struct{ name, old, new, control, stderr string }{
 		{"none", "", "", admittedRecord, ""},
 		{"a syntax error", "default EPERM\n", "default EPERM!\n", "", "confined: arguments: profile: line"},
@@ -177,6 +178,10 @@ func TestBrokenProfiles(t *testing.T) {
 		{"a canary under a rule", fmt.Sprintf("canary %q %s\n", canary.Path, id), fmt.Sprintf("canary %q %d:%d\nfile %q %s read\n", other.Path, other.Dev, other.Ino, canary.Path, id), refused, ""},
 		{"a filter that allows statfs", "allow exit ", "allow statfs exit ", refused, ""},
 		{"a root with more of /proc", "proc \"/proc/self/stat\" read\n", "proc \"/proc/self/stat\" read\ntext \"/proc/self/fd\" \"\" read\n", refused, ""},
+		{"a filter that allows every call", rules, everyCall(), refused, ""},
+		{"a filter that allows what it does not name", "default EPERM\n", "default allow\n", "", "confined: arguments: profile: line"},
+		{"a second exec", "once execveat\n", "allow execveat\n", "", "confined: arguments: profile: filter: 0 exec locks"},
+		{"a right to write", " read list\n", " read list write\n", "", "confined: arguments: profile: line"},
 		{"a canary elsewhere", "environment HOME \"" + s.dir + "/home\"", "environment HOME \"/elsewhere/home\"", refused, ""},
 		{"one page of memory", "limit data 4294967296", "limit data 4096", "", ""},
 		{"an exec lock on nothing", "allow openat ", "allow ", limitLines("20", "64"), ""},
@@ -195,6 +200,17 @@ func TestBrokenProfiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// everyCall are the rules of a filter that refuses nothing that a profile can allow.
+func everyCall() string {
+	var names []string
+	for field := range strings.FieldsSeq(syscallTable) {
+		if name, _, _ := strings.Cut(field, ":"); name != "execve" && name != "execveat" {
+			names = append(names, name)
+		}
+	}
+	return "allow " + strings.Join(names, " ") + "\nonce execveat\n"
 }
 
 // TestSwappedSource replaces what was verified between instantiation and launch.
