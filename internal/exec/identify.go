@@ -48,11 +48,21 @@ func (e *Executor) DescribeRuntime(ctx context.Context) (Description, error) {
 	if err != nil {
 		return Description{}, err
 	}
-	proof, err := e.proven(rt)
+	proof, err := e.ProofOf(rt)
 	if err != nil {
-		return Description{}, &UnprovenError{Node: rt.Node, Version: rt.NodeVersion, SHA256: rt.NodeSHA256(), Why: err.Error()}
+		return Description{}, err
 	}
 	return Description{Runtime: rt, Proof: proof, Integrity: IntegrityRehashed}, nil
+}
+
+// ProofOf asks again what proves the boundary with rt, without looking at rt
+// itself. The error is an *UnprovenError.
+func (e *Executor) ProofOf(rt pins.Runtime) (pins.Proof, error) {
+	proof, err := e.proven(rt)
+	if err != nil {
+		return pins.Proof{}, &UnprovenError{Node: rt.Node, Version: rt.NodeVersion, SHA256: rt.NodeSHA256(), Why: err.Error()}
+	}
+	return proof, nil
 }
 
 // identify hashes the runtime as it is now.

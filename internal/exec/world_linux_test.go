@@ -89,7 +89,7 @@ func (w *world) executor() *Executor {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	e, err := New(Options{Pool: pool, Node: w.node, State: w.state, Proven: pins.NewProofs("").Of, Trace: &w.trace})
+	e, err := New(Options{Pool: pool, Node: w.node, State: w.state, Proven: pins.NewProofs(pins.ProofOptions{}).Of, Trace: &w.trace})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func CureOfficial() string {
 
 // CureUnproven says what admits a Node that nothing proves the boundary with.
 func CureUnproven(node string) string {
-	return "run `confined prove --node " + node + "`, which tries the boundary with it on this host and writes a receipt, or " + CureOfficial()
+	return "run `confined prove --node " + node + "` as the daemon's user (with the daemon's --state, where it is given one), which tries the boundary " +
+		"with it on this host and writes a receipt, or " + CureOfficial()
 }
 
 // cureExecPath is for a path that leads to something else than Node.
