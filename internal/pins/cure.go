@@ -22,9 +22,10 @@ func CureOfficial() string {
 }
 
 // CureUnproven says what admits a Node that nothing proves the boundary with.
-func CureUnproven(node string) string {
-	return "run `confined prove --node " + node + "` as the daemon's user (with the daemon's --state, where it is given one), which tries the boundary " +
-		"with it on this host and writes a receipt, or " + CureOfficial()
+// The receipt is one of the daemon whose private directory is state, and of its user.
+func CureUnproven(node, state string) string {
+	return "run `confined prove --node " + node + " --state " + state + "` as the user of the daemon, which tries the boundary with it on this host " +
+		"and writes a receipt, or " + CureOfficial()
 }
 
 // cureExecPath is for a path that leads to something else than Node.
