@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, root: filepath.Join(dir, "root"), state: filepath.Join(dir, "state"), node: testNode(t), proven: pins.NewProofs("").Of, max: 4}
+	w := &world{t: t, root: filepath.Join(dir, "root"), state: filepath.Join(dir, "state"), node: testNode(t), proven: pins.NewProofs(pins.ProofOptions{}).Of, max: 4}
 	for _, d := range []string{w.root, w.state} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)

@@ -30,8 +30,10 @@ func oneOf(words []string) string {
 }
 
 // CureUnproven says what admits a Node that nothing proves the boundary with.
-func CureUnproven(node string) string {
-	return "run `confined prove --node " + node + "`, which tries the boundary with it on this host and writes a receipt, or " + CureOfficial()
+// The receipt is one of the daemon whose private directory is state, and of its user.
+func CureUnproven(node, state string) string {
+	return "run `confined prove --node " + node + " --state " + state + "` as the user of the daemon, which tries the boundary with it on this host " +
+		"and writes a receipt, or " + CureOfficial()
 }
 
 // cureExecPath is for a path that leads to something else than Node.
