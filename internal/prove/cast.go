@@ -1,7 +1,6 @@
 package prove
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -30,17 +29,20 @@ func (c *cast) plays(p Probe) bool {
 }
 
 // entry is the program file that a run is started with. The native probe has no use for it.
-func (c *cast) entry() string { return "runner.mjs" }
+const entry = "runner.mjs"
 
 // program is the program that does the acts of a table.
 func (c *cast) program(table []Probe) files {
+	if c.kind == Native {
+		return files{"runner.mjs": "// The native probe is in Node's place.\n"}
+	}
 	f := files{"runner.mjs": source(javaScript, "js/runner.mjs"), "cue.mjs": source(javaScript, "js/cue.mjs"), "again.mjs": source(javaScript, "js/again.mjs")}
+	f["acts.mjs"] = source(javaScript, "js/imports.mjs") + module("acts", table, func(p Probe) bool { return p.Name != becoming }) +
+		module("last", table, func(p Probe) bool { return p.Name == becoming })
 	f.addTargets("program")
 	if c.addon != "" {
 		f["addon.node"] = c.addon
 	}
-	f["acts.mjs"] = source(javaScript, "js/imports.mjs") + module("acts", table, func(p Probe) bool { return p.Name != becoming }) +
-		module("last", table, func(p Probe) bool { return p.Name == becoming })
 	return f
 }
 
@@ -56,13 +58,18 @@ func module(name string, table []Probe, some func(Probe) bool) string {
 	return text.String() + "];\n"
 }
 
-// input is the input of a scene: what it is about, as either kind of program reads it.
+// input is the input of a scene: what it is about, in the form that the program reads, and what the acts aim at there.
 func (c *cast) input(s *scene, table []Probe) (files, error) {
+	if c.kind == Native {
+		f := files{"world.txt": plainWorld(s.world), "acts.txt": nativeActs(table)}
+		addNativeTargets(f)
+		return f, nil
+	}
 	world, err := json.Marshal(s.world)
 	if err != nil {
 		return nil, err
 	}
-	f := files{"world.json": string(world), "world.txt": plainWorld(s.world, table), "own.txt": "mine"}
+	f := files{"world.json": string(world), "own.txt": "mine"}
 	f.addTargets("input")
 	if c.addon != "" {
 		f["addon.node"], f["extension.so"] = c.addon, c.addon
@@ -70,8 +77,8 @@ func (c *cast) input(s *scene, table []Probe) (files, error) {
 	return f, nil
 }
 
-// plainWorld is a world in lines of a key, a tab and a value; what is below a key has a dot in its own. The acts to do come last, one in a line.
-func plainWorld(world map[string]any, table []Probe) string {
+// plainWorld is a world in lines of a key, a tab and a value; what is below a key has a dot in its own.
+func plainWorld(world map[string]any) string {
 	flat := map[string]string{}
 	for key, value := range world {
 		switch value := value.(type) {
@@ -87,14 +94,9 @@ func plainWorld(world map[string]any, table []Probe) string {
 			flat[key] = fmt.Sprint(value)
 		}
 	}
-	var text bytes.Buffer
+	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(flat)) {
 		fmt.Fprintf(&text, "%s\t%s\n", key, strings.ReplaceAll(flat[key], "\x00", "@")) // an abstract socket's name begins with a NUL
-	}
-	for _, p := range table {
-		if p.Kind == Native {
-			fmt.Fprintf(&text, "act\t%s\n", p.Act)
-		}
 	}
 	return text.String()
 }

@@ -15,8 +15,8 @@ import (
 var bounds = exec.Bounds{TimeoutMs: 300_000, MaxOutputBytes: 8 << 20, CPUSeconds: 60, MaxDescriptors: 128}
 
 // confined starts a confined run and observes it. The run ends, at the latest, when undo is called.
-func (c *cast) confined(ctx context.Context, id string, program, input files, undo *cleanup) (*player, error) {
-	request, err := c.request(id, program, input)
+func (c *cast) confined(ctx context.Context, id string, program, input files, undo *cleanup, args ...string) (*player, error) {
+	request, err := c.request(id, program, input, args)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +34,8 @@ func (c *cast) confined(ctx context.Context, id string, program, input files, un
 	return p, nil
 }
 
-func (c *cast) request(id string, program, input files) (exec.Request, error) {
-	spec := exec.Spec{RunID: id, Runtime: c.runtime.Digest, Profile: confine.Profile().Digest, Entry: c.entry(), Bounds: bounds}
+func (c *cast) request(id string, program, input files, args []string) (exec.Request, error) {
+	spec := exec.Spec{RunID: id, Runtime: c.runtime.Digest, Profile: confine.Profile().Digest, Entry: entry, Args: args, Bounds: bounds}
 	var err error
 	if spec.Program, err = program.snapshot(); err != nil {
 		return exec.Request{}, err
@@ -76,6 +76,9 @@ func (p *player) settle(result exec.Result) {
 	case exec.Observed:
 		p.output = r.Process.Stdout
 		code := r.Process.Exit.Code
+		if signal := r.Process.Exit.Signal; signal != nil && r.Attributable {
+			p.signal = *signal
+		}
 		if !r.Attributable || code == nil || *code != 0 || r.Namespace.State != ns.StateRemoved {
 			p.ending = fmt.Sprintf("its end is not as it must be (slot %s): %s", r.Namespace.State, said(r.Problems, r.Process))
 		}

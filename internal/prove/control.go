@@ -59,12 +59,12 @@ func (c *cast) unconfined(ctx context.Context, s *scene, undo *cleanup) (*player
 // start gives the command the arguments and descriptors of its kind. The native probe is started as a run starts Node, and finds an open
 // gate; who is told of its admission is nobody.
 func (c *cast) start(cmd *osexec.Cmd, s *scene) (closeGate func(), err error) {
-	entry := s.slot + "/program/" + c.entry()
+	program := s.slot + "/program/" + entry
 	if c.kind == JavaScript {
-		cmd.Args = append(cmd.Args, entry)
+		cmd.Args = append(cmd.Args, program)
 		return func() {}, cmd.Start()
 	}
-	cmd.Args = append(cmd.Args, "--require", s.slot+"/preload.cjs", entry)
+	cmd.Args = append(cmd.Args, "--require", s.slot+"/preload.cjs", program)
 	cmd.Stdin = strings.NewReader(string(rune(confine.GoByte)))
 	told, tell, err := os.Pipe()
 	if err != nil {

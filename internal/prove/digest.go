@@ -16,9 +16,9 @@ const suiteHeader = "confined-suite/1\n"
 // length in bytes (8 bytes, big-endian) followed by its bytes. The strings are, for each row of [Probes] in order, "row", Family, Name, Kind,
 // Act, Code, MacCode, Twin, NoControl, Instead, Only, Owner and the text of its evidence; then, for each embedded file in the order of their
 // names, "file", name and content.
-func Suite() pins.Digest { return suiteDigest(Probes(), javaScript, nativeSources) }
+func Suite() pins.Digest { return suiteDigest(Probes(), javaScript, sources) }
 
-func suiteDigest(table []Probe, sources ...fs.FS) pins.Digest {
+func suiteDigest(table []Probe, embedded ...fs.FS) pins.Digest {
 	text := []byte(suiteHeader)
 	add := func(words ...string) {
 		for _, w := range words {
@@ -29,7 +29,7 @@ func suiteDigest(table []Probe, sources ...fs.FS) pins.Digest {
 	for _, p := range table {
 		add("row", p.Family, p.Name, string(p.Kind), p.Act, p.Code, p.MacCode, p.Twin, p.NoControl, p.Instead, p.Only, strconv.FormatBool(p.Owner), p.Evidence.Text)
 	}
-	for _, from := range sources {
+	for _, from := range embedded {
 		_ = fs.WalkDir(from, ".", func(path string, e fs.DirEntry, _ error) error {
 			if !e.IsDir() {
 				content, _ := fs.ReadFile(from, path) // embedded: it cannot fail

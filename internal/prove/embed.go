@@ -7,11 +7,6 @@ import "embed"
 //go:embed js/*
 var javaScript embed.FS
 
-// nativeSources are compiled when the suite runs.
-//
-//go:embed native/*.c
-var nativeSources embed.FS
-
 // source is an embedded file. The names are constants of this package.
 func source(from embed.FS, name string) string {
 	content, err := from.ReadFile(name)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -47,7 +46,7 @@ func (e *ends) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "web")
 }
 
-func (e *ends) visited(path string) bool {
+func (e *ends) asked(path string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.visits[path]
@@ -95,7 +94,7 @@ func (s *scene) makePorts() (err error) {
 
 // makeVictims starts the processes that acts aim at. They belong to the scene's user, so that ordinary permissions are not what saves them.
 func (s *scene) makeVictims() error {
-	for _, name := range []string{"killed", "grouped", "stopped", "reniced", "read", "init"} {
+	for _, name := range append(nativeVictims(), "killed", "grouped", "stopped", "reniced", "read", "init") {
 		v, err := newVictim(s.user)
 		if err != nil {
 			return err
@@ -103,11 +102,11 @@ func (s *scene) makeVictims() error {
 		s.undo.later(v.end)
 		s.victims[name] = v
 	}
-	stopped := s.victims["stopped"].pid
-	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
+	stopped := s.victims["stopped"]
+	if err := syscall.Kill(stopped.pid, syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("stop a process of the suite: %w", err)
 	}
-	if !within(patience, func() bool { return stateOf(stopped) == "T" || stateOf(stopped) == "" }) {
+	if !within(patience, func() bool { return stopped.stat(0) == "T" || stopped.stat(0) == "" }) {
 		return errors.New("SIGSTOP does not stop a process of the suite")
 	}
 	return nil
@@ -137,11 +136,11 @@ func (e *ends) endsWorld() map[string]any {
 // lookAtEnds is what the host sees of what acts may have opened or changed.
 func (e *ends) lookAtEnds(seen map[string]string) {
 	seen["path socket"] = fingerprint(e.names["path"])
-	abstract, _ := os.ReadFile("/proc/net/unix")
-	seen["abstract socket"] = fmt.Sprint(strings.Contains(string(abstract), "@"+e.names["abstract"][1:]))
+	abstract, _ := readText("/proc/net/unix")
+	seen["abstract socket"] = fmt.Sprint(strings.Contains(abstract, "@"+e.names["abstract"][1:]))
 	for name, port := range e.ports {
 		seen["port "+name] = fmt.Sprint(taken(port))
 	}
 	seen["nice reniced"] = nice(e.victims["reniced"].pid)
-	seen["stopped"] = stateOf(e.victims["stopped"].pid)
+	seen["stopped"] = e.victims["stopped"].stat(0)
 }

@@ -90,6 +90,11 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
+func readText(path string) (string, error) {
+	content, err := os.ReadFile(path)
+	return string(content), err
+}
+
 // fingerprint is all that can be known of files without touching them, save the time of the last reading.
 func fingerprint(paths ...string) string {
 	var all bytes.Buffer

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"runtime"
 	"slices"
 
 	"confined/internal/pins"
@@ -10,9 +11,11 @@ import (
 // play tries every row of a kind: in one confined run beside the one that is held, and unconfined once for each user that rows need. c is nil
 // when nobody can act.
 func (s *suite) play(ctx context.Context, kind Kind, c *cast) error {
-	var table, untried []Probe
+	var table, alone, untried []Probe
 	for _, p := range Probes() {
 		switch {
+		case c != nil && p.Kind == Native && isSolo(p):
+			alone = append(alone, p)
 		case c != nil && c.plays(p):
 			table = append(table, p)
 		case p.Kind == kind:
@@ -23,12 +26,45 @@ func (s *suite) play(ctx context.Context, kind Kind, c *cast) error {
 		s.add(pins.Row{Family: p.Family, Name: p.Name, Kind: string(p.Kind), NoControl: p.NoControl, Evidence: p.Evidence.Text, Verdict: pins.Untried})
 	}
 	if s.trouble != "" || len(table) == 0 {
-		for _, p := range table {
+		for _, p := range append(table, alone...) {
 			s.add(judge(p, findings{trouble: s.trouble}, findings{}))
 		}
 		return nil
 	}
-	return s.tryAll(ctx, c, table)
+	if err := s.tryAll(ctx, c, table); err != nil {
+		return err
+	}
+	for _, p := range alone {
+		if err := s.tryAlone(ctx, c, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isSolo says whether a row is one of those whose denial ends the process.
+func isSolo(p Probe) bool {
+	return slices.ContainsFunc(soloActs(runtime.GOARCH), func(solo Probe) bool { return solo.Name == p.Name })
+}
+
+// tryAlone does one act whose denial ends the process, in a run of its own. What the program is told is the signal.
+func (s *suite) tryAlone(ctx context.Context, c *cast, p Probe) error {
+	var undo cleanup
+	defer undo.now()
+	input := files{"world.txt": "", "acts.txt": ""}
+	player, err := c.confined(ctx, "act-alone", c.program(nil), input, &undo, "act", p.Act)
+	if err == nil {
+		err = player.await(ctx, player.over)
+	}
+	if err != nil {
+		return err
+	}
+	f := findings{trouble: player.ending}
+	if player.signal != "" {
+		f = findings{outcomes: map[string]pins.Outcome{p.Name: {Code: player.signal, Took: len(player.output) > 0}}}
+	}
+	s.add(judge(p, f, findings{}))
+	return nil
 }
 
 // add is one more row.

@@ -17,6 +17,7 @@ type player struct {
 	process     *os.Process
 	ending      string // why that was not as it should be, or empty
 	output      []byte // all of stdout, set when it is over
+	signal      string // that ended it, where that is known
 
 	mu       sync.Mutex
 	searched int // bytes of stdout in which both words were looked for

@@ -76,7 +76,8 @@ const none = "NONE"
 func Probes() []Probe {
 	var all []Probe
 	for _, table := range [][]Probe{
-		looks(), inherited(), writes(), reads(), privateReads(), systemReads(), network(), programs(), signals(), nativeCode(), allowed(), replacements(), nativeProbes(),
+		looks(), inherited(), writes(), reads(), privateReads(), systemReads(), network(), programs(), signals(), nativeCode(), allowed(), replacements(),
+		nativeProbes(runtime.GOOS, runtime.GOARCH), soloActs(runtime.GOARCH),
 	} {
 		for _, p := range table {
 			if here(p.Only) {

@@ -24,7 +24,7 @@ func programs() []Probe {
 		p := &table[i]
 		name := strings.NewReplacer(" ", "-", ",", "").Replace(p.Name)
 		p.Act = `const n = w.outside + "/` + name + `"; ` + p.Act
-		p.Code, p.Evidence = "EPERM", appears(name)
+		p.Code, p.Evidence = "EPERM", changed("mark "+name)
 	}
 	return family("Starting programs", "compute in a worker", "compute in a worker thread, or with WebAssembly: a run is one process", table)
 }
@@ -42,9 +42,9 @@ func replacements() []Probe {
 // signals reach other processes, or change them.
 func signals() []Probe {
 	table := []Probe{
-		{Name: "a signal to a process", Act: `process.kill(w.victims.killed, "SIGKILL")`, Code: "EPERM", Evidence: kills("killed")},
-		{Name: "a signal to a group", Act: `process.kill(-w.victims.grouped, "SIGKILL")`, Code: "EPERM", Evidence: kills("grouped")},
-		{Name: "a signal to everybody", Act: `process.once("SIGCONT", () => {}); process.kill(-1, "SIGCONT")`, Code: "EPERM", Evidence: changes("stopped", "whether a stopped process goes on"),
+		{Name: "a signal to a process", Act: `process.kill(w.victims.killed, "SIGKILL")`, Code: "EPERM", Evidence: killed("killed")},
+		{Name: "a signal to a group", Act: `process.kill(-w.victims.grouped, "SIGKILL")`, Code: "EPERM", Evidence: killed("grouped")},
+		{Name: "a signal to everybody", Act: `process.once("SIGCONT", () => {}); process.kill(-1, "SIGCONT")`, Code: "EPERM", Evidence: changed("stopped"),
 			NoControl: "it would wake every stopped process of this user"},
 		{Name: "a question for a process", Act: `process.kill(w.victims.read, 0); return "there"`, Code: "EPERM", Evidence: says("there")},
 		{Name: "a question for everybody", Act: `process.kill(-1, 0); return "there"`, Code: "EPERM", Evidence: says("there")},
@@ -55,9 +55,9 @@ func signals() []Probe {
 	}
 	table = family("Signals", "a signal to oneself", "nothing: a run can signal itself alone", table)
 	return append(table, family("Other processes", "ask for one's own priority", "nothing: a run can change itself alone", []Probe{
-		{Name: "another's priority", Act: `os.setPriority(w.victims.reniced, 7)`, Code: "ERR_SYSTEM_ERROR", Evidence: changes("nice reniced", "the priority of a process of the suite")},
+		{Name: "another's priority", Act: `os.setPriority(w.victims.reniced, 7)`, Code: "ERR_SYSTEM_ERROR", Evidence: changed("nice reniced")},
 		{Name: "another's priority, asked", Act: `return "nice " + os.getPriority(w.victims.read)`, Code: "ERR_SYSTEM_ERROR", Evidence: says("nice 0")},
-		{Name: "one's own priority", Act: `os.setPriority(1)`, Code: "ERR_SYSTEM_ERROR", Evidence: changes("nice own", "the priority of the process")},
+		{Name: "one's own priority", Act: `os.setPriority(1)`, Code: "ERR_SYSTEM_ERROR", Evidence: changed("nice own")},
 		{Name: "another user", Act: `process.setuid(process.getuid()); return "set"`, Code: "EPERM", Evidence: says("set")},
 		{Name: "another group", Act: `process.setgid(process.getgid()); return "set"`, Code: "EPERM", Evidence: says("set")},
 	})...)
@@ -66,15 +66,15 @@ func signals() []Probe {
 // nativeCode loads machine code of the program's own.
 func nativeCode() []Probe {
 	return family("Native code", "machine code made by V8", "bring JavaScript or WebAssembly: most packages have such a build", []Probe{
-		{Name: "native code of the program", Act: `process.dlopen({ exports: {} }, w.program + "/addon.node")`, Code: "ERR_DLOPEN_FAILED", Evidence: loads("program/addon.node")},
-		{Name: "native code of the input", Act: `require(w.input + "/addon.node")`, Code: "ERR_DLOPEN_FAILED", Evidence: loads("input/addon.node")},
+		{Name: "native code of the program", Act: `process.dlopen({ exports: {} }, w.program + "/addon.node")`, Code: "ERR_DLOPEN_FAILED", Evidence: loaded("program/addon.node")},
+		{Name: "native code of the input", Act: `require(w.input + "/addon.node")`, Code: "ERR_DLOPEN_FAILED", Evidence: loaded("input/addon.node")},
 		{Name: "native code by way of SQLite", Act: `
 			const { DatabaseSync } = require("node:sqlite");
 			try {
 				new DatabaseSync(":memory:", { allowExtension: true }).loadExtension(w.input + "/extension.so");
 			} catch (error) { // loaded, it turns out to be no extension
 				if (!error.message.includes("undefined symbol")) throw error;
-			}`, Code: "ERR_LOAD_SQLITE_EXTENSION", Evidence: loads("input/extension.so")},
+			}`, Code: "ERR_LOAD_SQLITE_EXTENSION", Evidence: loaded("input/extension.so")},
 	})
 }
 

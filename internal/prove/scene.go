@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -62,6 +63,7 @@ func newScene(d *daemon, slot string, u user, undo *cleanup) (*scene, error) {
 		"outside": s.dir + "/outside", "hollow": s.dir + "/hollow", "marker": s.dir + "/marker.cjs",
 		"secret": s.dir + "/secret.txt", "symlink": s.dir + "/symlink", "hardlink": s.dir + "/hardlink", "alias": s.dir + "/alias",
 		"module": s.dir + "/secret.mjs", "preload": s.dir + "/preload.cjs", "settings": s.dir + "/.env", "foreign": "/etc/passwd",
+		"limits": map[string]int{"cpu": int(bounds.CPUSeconds), "descriptors": int(bounds.MaxDescriptors)},
 	}
 	maps.Copy(s.world, s.endsWorld())
 	maps.Copy(s.world, d.world())
@@ -146,8 +148,7 @@ func (s *scene) hideForeign() error {
 func (s *scene) know() {
 	s.expect["path"], s.expect["name"] = s.dir+"/secret.txt", "secret.txt"
 	for name, path := range map[string]string{"passwd": "/etc/passwd", "kernel": "/proc/cmdline"} {
-		content, _ := os.ReadFile(path)
-		s.expect[name] = string(content)
+		s.expect[name], _ = readText(path)
 	}
 	if s.expect["foreign"] == "" {
 		s.expect["foreign"] = s.expect["passwd"]
@@ -202,8 +203,8 @@ func (s *scene) look() map[string]string {
 			seen[prefix+filepath.Base(mark)] = fingerprint(mark)
 		}
 	}
-	oom, _ := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", s.pid))
-	seen["oom"] = string(oom)
+	seen["oom"], _ = readText(fmt.Sprintf("/proc/%d/oom_score_adj", s.pid))
+	s.lookNative(seen)
 	return seen
 }
 
@@ -220,7 +221,7 @@ func (s *scene) broken(err error) {
 // hideSecrets takes what only the host may know out of what a program said: a receipt is for others to read.
 func (s *scene) hideSecrets(said string) string {
 	for name, secret := range s.expect {
-		if len(secret) > len("canary,home") {
+		if open := []string{"path", "name", "slot", "canary", "own environment"}; secret != "" && !slices.Contains(open, name) {
 			said = strings.ReplaceAll(said, secret, "["+name+"]")
 		}
 	}

@@ -138,29 +138,27 @@ func onlyTheFirst() func(pins.Runtime) (pins.Proof, error) {
 	}
 }
 
-// compileNative builds the native module, and the native probe.
+// compileNative builds the native module and the native probe. Without a compiler neither is there, and what needs them stays untried.
 func (s *suite) compileNative(ctx context.Context) error {
-	addon := filepath.Join(s.scratch, "addon.node")
-	source, err := s.unpack("native/addon.c")
-	if err != nil {
-		return err
+	addon, probe := filepath.Join(s.scratch, "addon.node"), filepath.Join(s.scratch, "probe")
+	_, err := compile(ctx, addon, true, "addon.c")
+	if err == nil {
+		s.compiler, err = compileProbe(ctx, probe)
 	}
-	s.compiler, err = compile(ctx, addon, true, source)
 	if errors.Is(err, errNoCompiler) {
 		return nil
 	}
+	if err == nil {
+		err = os.Chmod(probe, 0o755) // a root daemon's runs have users of their own
+	}
 	if err != nil {
 		return err
 	}
-	content, err := os.ReadFile(addon)
-	s.node.addon = string(content)
+	if s.node.addon, err = readText(addon); err != nil {
+		return err
+	}
+	s.native, err = s.newCast(ctx, Native, probe)
 	return err
-}
-
-// unpack writes an embedded source into the scratch directory.
-func (s *suite) unpack(name string) (string, error) {
-	path := filepath.Join(s.scratch, filepath.Base(name))
-	return path, os.WriteFile(path, []byte(source(nativeSources, name)), 0o600)
 }
 
 func (s *suite) becomeDaemon(context.Context) (err error) {

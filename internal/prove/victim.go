@@ -2,7 +2,6 @@ package prove
 
 import (
 	"fmt"
-	"os"
 	osexec "os/exec"
 	"strings"
 
@@ -55,12 +54,12 @@ func nice(pid int) string {
 	return fmt.Sprint(priority, err)
 }
 
-// stateOf is the state of a process in one letter, empty where there is no /proc.
-func stateOf(pid int) string {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	if len(fields) == 0 {
+// stat is a field of /proc/PID/stat, counted from the state; empty where there is no /proc, or no such process.
+func (v *victim) stat(field int) string {
+	text, _ := readText(fmt.Sprintf("/proc/%d/stat", v.pid))
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if field >= len(fields) {
 		return ""
 	}
-	return fields[0]
+	return fields[field]
 }

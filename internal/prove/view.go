@@ -21,11 +21,11 @@ type view struct {
 
 // proc is a file of /proc/PID; one that cannot be read says why.
 func (v *view) proc(name string) string {
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", v.pid, name))
+	text, err := readText(fmt.Sprintf("/proc/%d/%s", v.pid, name))
 	if err != nil {
 		return err.Error()
 	}
-	return string(content)
+	return text
 }
 
 func (v *view) link(name string) string { return linkOf(v.pid, name) }

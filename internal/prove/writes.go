@@ -100,7 +100,7 @@ func (x target) probe() Probe {
 	p := Probe{
 		Name: x.row(), Code: x.code, Only: x.only,
 		Act:      fmt.Sprintf(`const f = %s/f", g = %s/g", n = %s; %s`, from, from, n, x.act),
-		Evidence: changes("files "+x.slug(), "names, contents, modes, owners and times of the files"),
+		Evidence: changed("files " + x.slug()),
 	}
 	if x.given {
 		p.Code = x.gone
@@ -120,22 +120,22 @@ func writes() []Probe {
 	}
 	all = family("Creating and changing files", read, "keep it in memory (node:sqlite takes \":memory:\"), and print what is to stay: stdout is the way out of a run", all)
 	return append(all, family("Other ways to write", read, out, []Probe{
-		{Name: "copy a tree into home", Act: `fs.cpSync(path.dirname(w.own), w.home + "/copy-of-a-tree", { recursive: true })`, Code: "EPERM", Evidence: changes("home copy-of-a-tree", "the folder that it makes")},
-		{Name: "remove a directory", Act: `fs.rmdirSync(w.hollow)`, Code: "EPERM", Evidence: changes("hollow", "the folder")},
-		{Name: "write to the canary", Act: `fs.appendFileSync(w.slot + "/canary", "x")`, Code: "EACCES", Evidence: changes("canary", "the canary's content and times")},
+		{Name: "copy a tree into home", Act: `fs.cpSync(path.dirname(w.own), w.home + "/copy-of-a-tree", { recursive: true })`, Code: "EPERM", Evidence: changed("home copy-of-a-tree")},
+		{Name: "remove a directory", Act: `fs.rmdirSync(w.hollow)`, Code: "EPERM", Evidence: changed("hollow")},
+		{Name: "write to the canary", Act: `fs.appendFileSync(w.slot + "/canary", "x")`, Code: "EACCES", Evidence: changed("canary")},
 		{Name: "write to the null device", Act: `fs.writeFileSync("/dev/null", "x"); return "written"`, Code: "EACCES", Evidence: says("written"), Twin: "read the null device"},
-		{Name: "write to /proc", Act: `fs.writeFileSync("/proc/self/oom_score_adj", "900")`, Code: "EROFS", Only: "linux", Evidence: changes("oom", "oom_score_adj of the process")},
+		{Name: "write to /proc", Act: `fs.writeFileSync("/proc/self/oom_score_adj", "900")`, Code: "EROFS", Only: "linux", Evidence: changed("oom")},
 		{Name: "write to one's own memory", Act: `fs.openSync("/proc/self/mem", "r+"); return "open"`, Code: "ENOENT", Only: "linux", Evidence: says("open")},
 		{Name: "flush a file to the disk", Act: `fs.fsyncSync(fs.openSync(w.own)); return "flushed"`, Code: "EPERM", Evidence: says("flushed"), Instead: "nothing: a run has no file of its own to flush"},
-		{Name: "a heap snapshot", Act: `require("node:v8").writeHeapSnapshot(w.home + "/heap")`, Code: "EROFS", Evidence: changes("home heap", "the file that it makes"), Instead: "pipe v8.getHeapSnapshot() to stdout"},
+		{Name: "a heap snapshot", Act: `require("node:v8").writeHeapSnapshot(w.home + "/heap")`, Code: "EROFS", Evidence: changed("home heap"), Instead: "pipe v8.getHeapSnapshot() to stdout"},
 		{Name: "a diagnostic report", Act: `
 			process.report.directory = w.home;
 			process.report.excludeNetwork = true;
 			process.report.writeReport("report");
-			if (!fs.existsSync(w.home + "/report")) throw { code: "NONE" };`, Code: none, Evidence: changes("home report", "the file that it makes"), Instead: "print process.report.getReport()"},
+			if (!fs.existsSync(w.home + "/report")) throw { code: "NONE" };`, Code: none, Evidence: changed("home report"), Instead: "print process.report.getReport()"},
 		{Name: "a compile cache", Act: `
 			const { enableCompileCache, constants } = require("node:module");
 			const { status } = enableCompileCache(w.home + "/compiled");
-			if (status !== constants.compileCacheStatus.ENABLED) throw { code: "NONE" };`, Code: none, Evidence: changes("home compiled", "the folder that it makes"), Instead: "nothing: a run starts from its snapshot alone"},
+			if (status !== constants.compileCacheStatus.ENABLED) throw { code: "NONE" };`, Code: none, Evidence: changed("home compiled"), Instead: "nothing: a run starts from its snapshot alone"},
 	})...)
 }

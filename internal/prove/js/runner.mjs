@@ -13,9 +13,9 @@ const late = () => new Promise((_, reject) => {
 
 const line = async (name, act) => {
   try {
-    return { name, said: String(await Promise.race([act(world), late()])) };
+    return { name, said: String((await Promise.race([act(world), late()])) ?? '') };
   } catch (error) {
-    return { name, code: String(error?.code ?? error?.name), text: String(error?.message) };
+    return { name, code: String(error?.code ?? error?.name), text: String(error?.message ?? '') };
   }
 };
 
