@@ -16,6 +16,7 @@ func nativeStart() []Probe {
 		Probe{Name: "a descriptor besides the four pipes", Act: "descriptors_inherited", Code: "NONE"},
 		Probe{Name: "a variable besides the five", Act: "environment_inherited", Code: "NONE"},
 		Probe{Name: "a umask that lets others in", Act: "open_umask", Code: "NONE"},
+		Probe{Name: "a start anywhere but in the root directory", Act: "directory_inherited", Code: "ROOT"},
 		careless("a signal that is blocked or ignored", "signals_inherited", "NONE"),
 		careless("a controlling terminal", "terminal", "ENOENT"),
 		careless("a terminal as a descriptor", "terminal_of_descriptors", "NONE"),

@@ -75,6 +75,7 @@ func linuxReads() []Probe {
 		reserved(proc("the pages of the host", "proc_open kpageflags", "ENOENT")),
 		reserved(Probe{Name: "the processor's memory device", Act: "path /dev/mem", Code: "ENOENT", Twin: "the null device, to read"}),
 		reserved(Probe{Name: "the kernel's log device", Act: "path /dev/kmsg", Code: "ENOENT", Twin: "the null device, to read"}),
+		reserved(Probe{Name: "a file of another user", Act: "path /etc/shadow", Code: "ENOENT"}),
 		Probe{Name: "the devices of the host", Act: "path /sys/devices", Code: "ENOENT"},
 		Probe{Name: "the shared memory of the host", Act: "path /dev/shm", Code: "ENOENT"},
 		environ,

@@ -1,5 +1,6 @@
 // Becoming another program: one exec in the life of a process, and the launch has spent it. The stage named Node by a descriptor, so every way is
-// tried that could pass for the same: by any number, with any path beside it. What is executed is the probe, which then reports for the act.
+// tried that could pass for the same: by any number, with any path beside it. What is executed is the probe, which then reports for the act and,
+// where it took the place of the first one, goes on with the list.
 #include "probe.h"
 #include <pthread.h>
 #include <sys/mman.h>
@@ -8,10 +9,11 @@
 #endif
 
 extern char **environ;
-static char *again[] = {NULL, "executed", NULL, NULL};
+static char *again[] = {NULL, NULL, NULL, NULL};
 
 static char **arguments(void) {
 	again[0] = (char *)self;
+	again[1] = in_child ? "executed" : "resumed";
 	again[2] = (char *)row;
 	return again;
 }
@@ -79,11 +81,11 @@ static int by_loader(void) {
 		break;
 	}
 	if (maps != NULL) fclose(maps);
-	char *argv[] = {loader, (char *)self, "executed", (char *)row, NULL};
+	char **words = arguments(), *argv[] = {loader, words[0], words[1], words[2], NULL};
 	return result(syscall(SYS_execveat, open(loader, O_RDONLY | O_CLOEXEC), "", argv, environ, AT_EMPTY_PATH));
 }
 static int by_loader_execve(void) {
-	char *argv[] = {"/lib64/ld-linux-x86-64.so.2", (char *)self, "executed", (char *)row, NULL};
+	char **words = arguments(), *argv[] = {"/lib64/ld-linux-x86-64.so.2", words[0], words[1], words[2], NULL};
 #ifdef __aarch64__
 	argv[0] = "/lib/ld-linux-aarch64.so.1";
 #endif

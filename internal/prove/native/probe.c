@@ -10,6 +10,7 @@
 char said[1024], code[64];
 const char *self, *argument;
 const char *row;
+int in_child;
 static const char *doing; // the act
 static char *world_text;
 
@@ -157,6 +158,7 @@ static void perform(const struct act *a) {
 static int apart(const struct act *a) {
 	int pid = fork(), status = 0;
 	if (pid == 0) {
+		in_child = 1;
 		perform(a);
 		_exit(0);
 	}
@@ -191,15 +193,17 @@ static void pause_after(const char *line) {
 	while (!told) usleep(2000);
 }
 
-static void do_list(void) {
+// do_list does all of it or, resumed, what comes after a row.
+static void do_list(const char *after) {
 	char *list = slurp("acts.txt");
 	signal(SIGUSR2, on_signal);
-	pause_after("ready");
+	if (after == NULL) pause_after("ready");
 	for (char *line = strtok(list, "\n"); line != NULL; line = strtok(NULL, "\n")) {
 		char *tab = strchr(line, '\t');
 		if (tab == NULL) continue;
 		*tab = 0;
-		act_on(line, tab + 1, 0);
+		if (after == NULL) act_on(line, tab + 1, 0);
+		else if (!strcmp(line, after)) after = NULL;
 	}
 	pause_after("done");
 }
@@ -221,15 +225,18 @@ int main(int argc, char **argv) {
 	look_at_start();
 	self = argv[0];
 	if (argc == 2 && !strcmp(argv[1], "--version")) return puts("v1.0.0") < 0;
-	if (argc == 3 && !strcmp(argv[1], "executed")) { // by an act of execlock.c
+	if (argc == 3 && (!strcmp(argv[1], "executed") || !strcmp(argv[1], "resumed"))) { // by an act of execlock.c
 		row = argv[2];
 		report(0);
+		if (!strcmp(argv[1], "executed")) return 0;
+		world_text = slurp("world.txt");
+		do_list(row);
 		return 0;
 	}
 	if (argc < 4 || getenv("HOME") == NULL) return 2;
 	admit();
 	world_text = slurp("world.txt");
 	if (argc == 6 && !strcmp(argv[4], "act")) act_on(argv[5], argv[5], 1);
-	else do_list();
+	else do_list(NULL);
 	return 0;
 }

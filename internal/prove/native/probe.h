@@ -34,7 +34,8 @@ enum { NEWER_CACHESTAT = 451, NEWER_FCHMODAT2 = 452, NEWER_LISTMOUNT = 458, NEWE
 
 extern char said[1024], code[64];
 extern const char *self; // the probe's own executable, as it was started
-extern const char *row;      // the name of the row that is being tried
+extern const char *row; // the name of the row that is being tried
+extern int in_child; // the act is done in a child of the probe
 extern const char *argument; // of the act, after the first space of its name in the table
 
 void look_at_start(void); // before anything is opened

@@ -1,6 +1,7 @@
 // Reading what is not the run's: a secret of the host by every alias, and what the kernel says of everybody.
 #include "probe.h"
 #include <dirent.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #ifdef __linux__
 #include <sys/statfs.h>

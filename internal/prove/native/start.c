@@ -13,6 +13,7 @@
 extern char **environ;
 static char descriptors[512]; // all but the gate, two outputs and the control pipe
 static char words[1024];
+static char directory[PATH_MAX];
 static mode_t mask;
 
 void look_at_start(void) {
@@ -27,6 +28,7 @@ void look_at_start(void) {
 		length += snprintf(words + length, sizeof words - length, "%s ", *e);
 		if (length > sizeof words - 1) length = sizeof words - 1;
 	}
+	if (getcwd(directory, sizeof directory) == NULL) *directory = 0;
 	mask = umask(077);
 	umask(mask);
 }
@@ -62,6 +64,7 @@ static int signals_inherited(void) {
 	return length > 0 ? 0 : word("NONE");
 }
 
+static int directory_inherited(void) { return strcmp(directory, "/") ? found(directory) : word("ROOT"); }
 static int terminal(void) { return open_close("/dev/tty", O_RDWR); }
 static int terminal_of_descriptors(void) {
 	for (int fd = 0; fd < 4; fd++)
@@ -123,7 +126,7 @@ static int ids_of_sets(void) {
 #endif
 
 const struct act start[] = {
-	ACT(descriptors_inherited), ACT(environment_inherited), ACT(open_umask), ACT(signals_inherited), ACT(terminal), ACT(terminal_of_descriptors), ACT(identity),
+	ACT(descriptors_inherited), ACT(environment_inherited), ACT(open_umask), ACT(directory_inherited), ACT(signals_inherited), ACT(terminal), ACT(terminal_of_descriptors), ACT(identity),
 #ifdef __linux__
 	ACT(own_capabilities), ACT(init_capabilities), ACT(capabilities_left), ACT(promised), ACT(new_privileges), ACT(secure_bits), ACT(drop_bounding),
 	ACT(old_layout), ACT(ids_of_sets),
