@@ -11,6 +11,8 @@ func nativeMemory() []Probe {
 		Probe{Name: "mlock", Act: "lock_page", Code: "EPERM"},
 		Probe{Name: "mlockall", Act: "lock_all", Code: "EPERM", NoControl: "the limit of locked memory may be less than the probe has"},
 		Probe{Name: "5 GiB", Act: "gibibytes 5", Code: "ENOMEM", Twin: "3 GiB"},
+		Probe{Name: "5 GiB, made writable later", Act: "gibibytes_protected 5", Code: "ENOMEM", Twin: "3 GiB"},
+		Probe{Name: "5 GiB over a file", Act: "gibibytes_of_file 5", Code: "ENOMEM", Twin: "3 GiB"},
 		Probe{Name: "3 GiB", Act: "gibibytes 3"},
 		Probe{Name: "private memory", Act: "private_memory_map"},
 		Probe{Name: "machine code that one makes", Act: "code_made"},
@@ -27,6 +29,8 @@ func linuxMemory() []Probe {
 	}
 	without := func(reason string, p Probe) Probe { p.NoControl = reason; return p }
 	return native(familyMemory,
+		Probe{Name: "5 GiB, grown", Act: "gibibytes_grown 5", Code: "ENOMEM", Twin: "3 GiB"},
+		Probe{Name: "5 GiB that the kernel may drop", Act: "gibibytes_droppable 5", Code: "ENOMEM", Twin: "3 GiB"},
 		Probe{Name: "MAP_LOCKED", Act: "flags 2000", Code: "EPERM"},
 		Probe{Name: "MAP_GROWSDOWN", Act: "flags 100", Code: "EPERM"},
 		without("it needs pages that the host set aside", Probe{Name: "MAP_HUGETLB", Act: "flags 40000", Code: "EPERM"}),

@@ -25,7 +25,33 @@ static int gibibytes(void) {
 	return p == MAP_FAILED ? errno : result(munmap(p, n));
 }
 
+// The same by ways around the first count: made writable later, grown, or written over a file.
+static int gibibytes_protected(void) {
+	size_t n = (size_t)atoi(argument) << 30;
+	void *p = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED) return errno;
+	int r = result(mprotect(p, n, PROT_READ | PROT_WRITE));
+	munmap(p, n);
+	return r;
+}
+static int gibibytes_of_file(void) {
+	size_t n = (size_t)atoi(argument) << 30;
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, open(shared("f"), O_RDONLY), 0);
+	return p == MAP_FAILED ? errno : result(munmap(p, n));
+}
+
 #ifdef __linux__
+static int gibibytes_grown(void) {
+	size_t n = (size_t)atoi(argument) << 30;
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p != MAP_FAILED) p = mremap(p, 4096, n, MREMAP_MAYMOVE);
+	return p == MAP_FAILED ? errno : result(munmap(p, n));
+}
+static int gibibytes_droppable(void) { // MAP_DROPPABLE
+	size_t n = (size_t)atoi(argument) << 30;
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, 8 | MAP_ANONYMOUS, -1, 0);
+	return p == MAP_FAILED ? errno : result(munmap(p, n));
+}
 static int flags(void) { return map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (int)strtol(argument, NULL, 16), -1); }
 static int code_of_memory_file(void) {
 	int fd = memfd_create("probe", MFD_CLOEXEC);
@@ -57,9 +83,10 @@ static int key_of_protection(void) {
 #endif
 
 const struct act memory[] = {
-	ACT(code_of_input), ACT(code_of_input_later), ACT(code_made), ACT(shared_memory_map), ACT(private_memory_map), ACT(lock_page), ACT(lock_all), ACT(gibibytes),
+	ACT(code_of_input), ACT(code_of_input_later), ACT(code_made), ACT(shared_memory_map), ACT(private_memory_map), ACT(lock_page), ACT(lock_all), ACT(gibibytes), ACT(gibibytes_protected),
+	ACT(gibibytes_of_file),
 #ifdef __linux__
-	ACT(flags), ACT(code_of_memory_file), ACT(memory_file), ACT(secret_memory), ACT(advise), ACT(advise_code), ACT(lock_later), ACT(faults_by_user), ACT(remap),
+	ACT(gibibytes_grown), ACT(gibibytes_droppable), ACT(flags), ACT(code_of_memory_file), ACT(memory_file), ACT(secret_memory), ACT(advise), ACT(advise_code), ACT(lock_later), ACT(faults_by_user), ACT(remap),
 	ACT(policy), ACT(barrier_of_all), ACT(barrier_asked), ACT(key_of_protection),
 #endif
 	END};
