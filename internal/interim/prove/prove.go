@@ -9,8 +9,9 @@ import (
 )
 
 type Progress struct {
-	Phase       string
-	Done, Total int
+	Step        string    // what begins, for people; empty when a row was judged
+	Row         *pins.Row // judged just now; nil when a step begins
+	Done, Total int       // rows
 }
 
 type Options struct {
