@@ -10,7 +10,7 @@ endif
 TESTFLAGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test prove-all prove-new bench load build node generate check lint fmt vet clean
+.PHONY: help demo test prove-all prove-new bench load build node tools generate check lint fmt vet clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -24,7 +24,7 @@ demo: ## build, fetch Node, run examples/hello on a daemon of its own, judge the
 # compiled as `make build` compiles.
 test: ## every test; those that test their own process with the race detector
 	@packaging/need.sh host go cc npm curl jq python3
-	@$(MAKE) --no-print-directory node
+	@$(MAKE) --no-print-directory node tools
 	dir="$$(packaging/fit-dir.sh test)" && export TMPDIR="$$dir" && \
 	go test -race -shuffle=on $(TESTFLAGS) $$(go list ./... | grep -v '/e2e$$') && \
 	CGO_ENABLED=0 go test -trimpath -shuffle=on $(TESTFLAGS) ./e2e
@@ -61,6 +61,9 @@ build: ## bin/confined
 
 node: ## the Node of the tests, or the one of version NODE, into .node
 	@packaging/fetch-node.sh "$(NODE)"
+
+tools: ## the pinned npm tools that tests run inside, into .node/tools
+	@packaging/fetch-tools.sh packaging/tools
 
 generate: ## the HTTP code from openapi.yaml
 	@packaging/need.sh go
