@@ -10,7 +10,7 @@ endif
 TESTFLAGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench load build node generate check lint fmt vet clean
+.PHONY: help demo test faults bench load build node generate check lint fmt vet clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -28,6 +28,16 @@ test: ## every test; those that test their own process with the race detector
 	dir="$$(packaging/fit-dir.sh test)" && export TMPDIR="$$dir" && \
 	go test -race -shuffle=on $(TESTFLAGS) $$(go list ./... | grep -v '/e2e$$') && \
 	CGO_ENABLED=0 go test -trimpath -shuffle=on $(TESTFLAGS) ./e2e
+
+# How often the fault table runs, as in `make faults ROUNDS=3`. Under make test
+# it is once, or FAULT_ROUNDS times.
+ROUNDS ?= 50
+
+faults: ## the fault table, 50 times in a row with the race detector
+	@packaging/need.sh host go cc npm
+	@$(MAKE) --no-print-directory node
+	dir="$$(packaging/fit-dir.sh faults)" && \
+	TMPDIR="$$dir" FAULT_ROUNDS=$(ROUNDS) go test -race -count=1 -timeout=4h -run='^(TestFaults|TestMoreRunsThanSlots)$$' $(TESTFLAGS) ./internal/exec
 
 bench: ## confined runs against plain node, as ratios
 	@packaging/need.sh host go npm

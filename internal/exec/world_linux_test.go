@@ -100,8 +100,7 @@ func (w *world) executor() *Executor {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	note := &Trace{Launched: func(i LaunchedInfo) { w.pid = i.PID }}
-	e, err := New(Options{Pool: pool, Node: w.node, State: w.state, Proven: w.proven, Trace: Join(note, &w.trace)})
+	e, err := New(Options{Pool: pool, Node: w.node, State: w.state, Proven: w.proven, Trace: &w.trace})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -180,7 +179,8 @@ func (w *world) run(e *Executor) Result {
 	}
 	w.cancel = cancel
 	defer w.undo()
-	result, _ := e.Run(ctx, req, w.own)
+	note := &Trace{Launched: func(i LaunchedInfo) { w.pid = i.PID }}
+	result, _ := e.Run(ctx, req, Join(note, w.own))
 	return result
 }
 
