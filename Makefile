@@ -10,7 +10,7 @@ endif
 TESTFLAGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test prove-all prove-new bench load build node tools generate check lint fmt vet clean
+.PHONY: help demo test faults prove-all prove-new bench load build node tools generate check lint fmt vet clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -41,6 +41,16 @@ prove-new: ## the boundary suite with the official Node of version NODE, which i
 	@packaging/need.sh host go cc npm setpriv
 	@$(MAKE) --no-print-directory build
 	@packaging/prove-new.sh "$(NODE)"
+
+# How often the fault table runs, as in `make faults ROUNDS=3`. Under make test
+# it is once, or FAULT_ROUNDS times.
+ROUNDS ?= 50
+
+faults: ## the fault table, 50 times in a row with the race detector
+	@packaging/need.sh host go cc npm
+	@$(MAKE) --no-print-directory node
+	dir="$$(packaging/fit-dir.sh faults)" && \
+	TMPDIR="$$dir" FAULT_ROUNDS=$(ROUNDS) go test -race -count=1 -timeout=4h -run='^(TestFaults|TestMoreRunsThanSlots)$$' $(TESTFLAGS) ./internal/exec
 
 bench: ## confined runs against plain node, as ratios
 	@packaging/need.sh host go npm
