@@ -10,7 +10,7 @@ endif
 TESTFLAGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench load build node generate check lint fmt vet clean
+.PHONY: help demo test bench load soak build node generate check lint fmt vet clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -41,6 +41,16 @@ load: ## mixed load at four times the capacity, with a SIGTERM in the middle, ju
 	@packaging/need.sh host go npm
 	@$(MAKE) --no-print-directory node build
 	@packaging/load.sh -for $(LOAD)
+
+# How long the soak lasts, as in `make soak SOAK=30s`, and what it draws by.
+SOAK ?= 10m
+SEED ?=
+
+soak: ## good, dying and hostile programs, daemons that are killed, and what must never be looked for all the time
+	@packaging/need.sh host go npm
+	@$(MAKE) --no-print-directory node
+	dir="$$(packaging/fit-dir.sh soak)" && TMPDIR="$$dir" CONFINE_SOAK=$(SOAK) CONFINE_SOAK_SEED=$(SEED) \
+		CGO_ENABLED=0 go test -trimpath -v -count=1 -timeout=0 -run='^TestSoak$$' ./e2e
 
 build: ## bin/confined
 	@packaging/need.sh go
