@@ -56,7 +56,7 @@ func deeds() []deed {
 				const worker = new Worker('setInterval(() => {}, 1 << 30)', { eval: true });
 				await new Promise((done) => worker.once('online', done).once('error', done));
 			}
-			process.reallyExit(0);`, func(_ *soak, r *runRequest) { r.maxDescriptors = 4096 }, runsOut},
+			process.reallyExit(0);`, func(_ *soak, r *runRequest) { r.maxDescriptors = 1024 }, runsOut},
 		{"hostile", 4, "", (*soak).incite, func(r runRequest, o outcome, _ *processFacts) bool {
 			const forged = "sf-confined/1 refused\n"
 			return o == outcome{stdout: forged + hostileIsTold + "\n", stderr: forged}
