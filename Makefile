@@ -10,10 +10,10 @@ endif
 TESTFLAGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench load soak build node generate check lint fmt vet clean
+.PHONY: help demo test prove-all prove-new bench load soak build node generate check lint fmt vet clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 18
 
 demo: ## build, fetch Node, run examples/hello on a daemon of its own, judge the result
 	@packaging/need.sh host go npm curl jq
@@ -28,6 +28,19 @@ test: ## every test; those that test their own process with the race detector
 	dir="$$(packaging/fit-dir.sh test)" && export TMPDIR="$$dir" && \
 	go test -race -shuffle=on $(TESTFLAGS) $$(go list ./... | grep -v '/e2e$$') && \
 	CGO_ENABLED=0 go test -trimpath -shuffle=on $(TESTFLAGS) ./e2e
+
+# A version of Node, as in `make node NODE=24.1.0`. The environment has no say.
+NODE :=
+
+prove-all: ## the boundary suite with every Node of internal/pins/proven.txt
+	@packaging/need.sh host go cc npm setpriv
+	@$(MAKE) --no-print-directory build
+	@packaging/prove-all.sh
+
+prove-new: ## the boundary suite with the official Node of version NODE, which is added to that table
+	@packaging/need.sh host go cc npm setpriv
+	@$(MAKE) --no-print-directory build
+	@packaging/prove-new.sh "$(NODE)"
 
 bench: ## confined runs against plain node, as ratios
 	@packaging/need.sh host go npm
@@ -56,8 +69,8 @@ build: ## bin/confined
 	@packaging/need.sh go
 	CGO_ENABLED=0 go build -trimpath -o bin/confined ./cmd/server
 
-node: ## the pinned Node, into .node
-	@packaging/fetch-node.sh
+node: ## the Node of the tests, or the one of version NODE, into .node
+	@packaging/fetch-node.sh "$(NODE)"
 
 generate: ## the HTTP code from openapi.yaml
 	@packaging/need.sh go

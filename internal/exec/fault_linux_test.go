@@ -16,7 +16,7 @@ import (
 type outcome struct {
 	status    Status
 	reason    Reason
-	message   string // part of it
+	message   string // part of it, or of what the process wrote to stderr
 	admission Admission
 	stop      StopReason
 	problems  string // codes in order, separated by spaces

@@ -67,7 +67,7 @@ func (o outcome) check(t *testing.T, result Result, w *world) {
 		}
 	case Observed:
 		got.takeProcess(r.Process, r.Problems)
-		got.namespace = disposition(t, r.Namespace)
+		message, got.namespace = string(r.Process.Stderr), disposition(t, r.Namespace)
 		agree(t, r.Process, r.Problems, r.Identities.Bounds)
 		if r.Attributable != (len(r.Problems) == 0) {
 			t.Errorf("attributable %v with problems %v", r.Attributable, r.Problems)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -13,9 +14,10 @@ import (
 	"confined/internal/pins"
 )
 
-// TestMain lets the test binary be the launch stage, as main does, and the
-// foreign tracer that one fault needs.
+// TestMain lets the test binary be the launch stage, as main does, a liar in its
+// place, and the foreign tracer that one fault needs.
 func TestMain(m *testing.M) {
+	lieAsStage(os.Args)
 	confine.Stage(os.Args)
 	if len(os.Args) == 3 && os.Args[1] == tracerMark {
 		trace(os.Args[2])
@@ -30,6 +32,7 @@ type world struct {
 	root   string
 	state  string
 	node   string
+	proven func(pins.Runtime) (pins.Proof, error)
 	max    int
 	spec   Spec
 	cancel context.CancelFunc
@@ -52,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, root: filepath.Join(dir, "root"), state: filepath.Join(dir, "state"), node: testNode(t), max: 4}
+	w := &world{t: t, root: filepath.Join(dir, "root"), state: filepath.Join(dir, "state"), node: testNode(t), proven: pins.NewProofs(pins.ProofOptions{}).Of, max: 4}
 	for _, d := range []string{w.root, w.state} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -89,12 +92,28 @@ func (w *world) executor() *Executor {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	e, err := New(Options{Pool: pool, Node: w.node, State: w.state, Proven: pins.NewProofs("").Of, Trace: &w.trace})
+	e, err := New(Options{Pool: pool, Node: w.node, State: w.state, Proven: w.proven, Trace: &w.trace})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { w.must(e.Close()) })
 	return e
+}
+
+// player gives the world a Node that only plays the part, and that needs no proof.
+func (w *world) player() {
+	w.t.Helper()
+	w.node = filepath.Join(w.state, "node")
+	if out, err := osexec.Command("cc", "-O1", "-o", w.node, "testdata/player.c").CombinedOutput(); err != nil {
+		w.t.Fatalf("cc: %v: %s", err, out)
+	}
+	w.proven = func(pins.Runtime) (pins.Proof, error) { return pins.Proof{}, nil }
+}
+
+// next makes the world ready for another run, of another row.
+func (w *world) next(t *testing.T) {
+	w.t, w.cancel, w.own = t, nil, nil
+	w.spec.Args, w.spec.Bounds = nil, goodSpec(t, map[string]string{"main.mjs": ""}).Bounds
 }
 
 func (w *world) pin(e *Executor) {
