@@ -29,15 +29,23 @@ func manners() []manner {
 	}
 }
 
+// manner draws one by the shares.
+func (l *life) manner() manner {
+	n := l.chance(100)
+	for _, m := range manners() {
+		if n -= m.share; n < 0 {
+			return m
+		}
+	}
+	panic("e2e: bug: the shares of the manners are less than a hundred")
+}
+
 // client sends one run after the other, until the daemon is gone or the soak
 // has failed.
 func (l *life) client(t *testing.T) {
 	for !t.Failed() {
 		x, id := l.deal()
-		m := manners()[0]
-		for at, all := l.chance(100), manners(); at >= 0; at, all = at-all[0].share, all[1:] {
-			m = all[0]
-		}
+		m := l.manner()
 		r := x.request(t, l.soak, l.d, id)
 		err := m.send(l, t, x, r)
 		for errors.Is(err, errBusy) { // nothing was started: the same again

@@ -27,7 +27,6 @@ type life struct {
 
 // oversee looks at everything each second, and says how it goes each ten.
 func (l *life) oversee(t *testing.T, span time.Duration) {
-	t.Helper()
 	end := time.NewTimer(span)
 	defer end.Stop()
 	often, look, say := time.NewTicker(100*time.Millisecond), time.NewTicker(time.Second), time.NewTicker(10*time.Second)
@@ -51,7 +50,6 @@ func (l *life) oversee(t *testing.T, span time.Duration) {
 }
 
 func (l *life) look(t *testing.T) {
-	t.Helper()
 	l.mustBeUntouched(t)
 	l.mustHaveNoMounts(t)
 	l.mustReap(t)
@@ -64,7 +62,6 @@ func (l *life) look(t *testing.T) {
 // mustHaveFewProcesses: no more than workers, all of them children of the
 // daemon, and none with a child of its own.
 func (l *life) mustHaveFewProcesses(t *testing.T) {
-	t.Helper()
 	all := processes()
 	ours := map[int]bool{}
 	for _, p := range all {
@@ -100,7 +97,6 @@ func (l *life) isOfTheRoot(p process) bool {
 
 // mustHaveNoMounts: what is mounted for a run is mounted in its own namespace.
 func (l *life) mustHaveNoMounts(t *testing.T) {
-	t.Helper()
 	for _, who := range []int{os.Getpid(), l.pid} {
 		mounts, err := readText(fmt.Sprintf("/proc/%d/mountinfo", who))
 		if err != nil || mounts == "" || strings.Contains(mounts, l.d.dir) {
@@ -111,7 +107,6 @@ func (l *life) mustHaveNoMounts(t *testing.T) {
 
 // mustReap: no child of the daemon is a zombie for a second.
 func (l *life) mustReap(t *testing.T) {
-	t.Helper()
 	now := map[process]bool{}
 	for _, p := range childrenOf(l.pid) {
 		if p.state == "Z" {
@@ -127,7 +122,6 @@ func (l *life) mustReap(t *testing.T) {
 // mustKnowItsSlots: each is free or runs; nothing is quarantined or left, since
 // nobody touches the root.
 func (l *life) mustKnowItsSlots(t *testing.T) {
-	t.Helper()
 	got := l.d.slots(t)
 	if got.Counted > soakWorkers {
 		t.Errorf("%d slots are counted with %d workers", got.Counted, soakWorkers)
@@ -142,7 +136,6 @@ func (l *life) mustKnowItsSlots(t *testing.T) {
 // judgeGrowth compares the second quarter of a life with its last, by medians.
 // What is too short to judge is not.
 func (l *life) judgeGrowth(t *testing.T) {
-	t.Helper()
 	for what, g := range map[string]struct {
 		samples []int
 		slack   int // a collected heap breathes, and connections come and go

@@ -157,16 +157,11 @@ func (s *soak) receive(l net.Listener) {
 // the hostile program bring one of them as native code of its own.
 func (s *soak) watchOver(t *testing.T, d *daemon) {
 	t.Helper()
-	paths := decode[struct{ Files []struct{ Path string } }](t, d.get(t, "/v1/runtime").body)
-	for _, f := range paths.Files {
+	runtime := decode[struct{ Files []struct{ Path string } }](t, d.get(t, "/v1/runtime").body)
+	for _, f := range runtime.Files {
 		s.host = append(s.host, f.Path)
-		if strings.Contains(f.Path, "/libm.") {
-			s.addon, _ = readText(f.Path)
-		}
 	}
-	if s.addon == "" {
-		t.Fatalf("no library of mathematics is in the runtime: %v", s.host)
-	}
+	s.addon = d.library(t)
 	s.host = append(s.host, shared.binary, "/etc/passwd", "/etc", "/dev/null", "/")
 	s.stamps = stamps(s.host)
 }
