@@ -61,22 +61,17 @@ func TestSoak(t *testing.T) {
 	d := bootDaemon(t, newPlaces(t), nil, withFlags(fmt.Sprintf("--workers=%d", soakWorkers), fmt.Sprintf("--max-retained=%d", soakSlots), "--queue=3"))
 	t.Cleanup(func() { d.endIfAlive() })
 	s.watchOver(t, d)
-	for span := s.length / 2; ; span = s.draw(3*time.Second, 20*time.Second) {
-		left := s.length - time.Since(s.began)
-		killed := s.lives%2 == 1
-		s.live(t, d, min(left, span), killed)
-		over := left <= span || t.Failed()
-		if killed || !over {
-			d = s.next(t, d, killed)
+	defer s.report(t)
+	span := s.length / 2
+	for left := s.length; left > 0 || s.lives < 2; left = s.length - time.Since(s.began) {
+		killed := s.lives%2 == 1 // every other, the second one at least
+		if s.live(t, d, min(max(left, time.Second), span), killed); t.Failed() {
+			return
 		}
-		if killed && over {
-			d.end(t)
-		}
-		if over {
-			break
-		}
+		d = s.next(t, d, killed)
+		span = s.draw(3*time.Second, 20*time.Second)
 	}
-	s.report(t)
+	d.end(t)
 }
 
 // newSoak draws a seed and lays out what hostile programs aim at.
@@ -184,7 +179,6 @@ func stamps(paths []string) string {
 // live sends load to a daemon for a while, and then ends it in the middle of
 // that, with SIGTERM or SIGKILL.
 func (s *soak) live(t *testing.T, d *daemon, span time.Duration, kill bool) {
-	t.Helper()
 	s.lives++
 	d.pins(t)
 	l := &life{soak: s, d: d, pid: d.cmd.Process.Pid}
@@ -236,6 +230,7 @@ func (s *soak) draw(from, to time.Duration) time.Duration {
 	return from + time.Duration(s.random.Int64N(int64(to-from)))
 }
 
+// chance is a number below of.
 func (s *soak) chance(of int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
