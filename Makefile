@@ -59,7 +59,7 @@ load: ## mixed load at four times the capacity, with a SIGTERM in the middle, ju
 SOAK ?= 10m
 SEED ?=
 
-soak: ## good, dying and hostile programs, daemons that are killed, and what must never be looked for all the time
+soak: ## hostile load on daemons that are killed now and then, judged from outside all the time
 	@packaging/need.sh host go npm
 	@$(MAKE) --no-print-directory node
 	dir="$$(packaging/fit-dir.sh soak)" && TMPDIR="$$dir" CONFINE_SOAK=$(SOAK) CONFINE_SOAK_SEED=$(SEED) \
@@ -72,9 +72,9 @@ build: ## bin/confined
 node: ## the Node of the tests, or the one of version NODE, into .node
 	@packaging/fetch-node.sh "$(NODE)"
 
-generate: ## the HTTP code from openapi.yaml
+generate: ## the HTTP code from openapi.yaml, docs/denied.md from the boundary suite
 	@packaging/need.sh go
-	go generate ./internal/httpapi ./client/api
+	go generate ./internal/httpapi ./client/api ./internal/prove/denied
 
 check: ## formatting, vet for every platform, tidy modules, generated code
 	@packaging/need.sh go
