@@ -10,7 +10,7 @@ endif
 TESTFLAGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test faults prove-all prove-new bench load build node tools generate check lint fmt vet clean
+.PHONY: help demo test faults prove-all prove-new bench load soak build node tools generate check lint fmt vet clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -65,6 +65,16 @@ load: ## mixed load at four times the capacity, with a SIGTERM in the middle, ju
 	@$(MAKE) --no-print-directory node build
 	@packaging/load.sh -for $(LOAD)
 
+# How long the soak lasts, as in `make soak SOAK=30s`, and what it draws by.
+SOAK ?= 10m
+SEED ?=
+
+soak: ## hostile load on daemons that are killed now and then, judged from outside all the time
+	@packaging/need.sh host go npm
+	@$(MAKE) --no-print-directory node
+	dir="$$(packaging/fit-dir.sh soak)" && TMPDIR="$$dir" CONFINE_SOAK=$(SOAK) CONFINE_SOAK_SEED=$(SEED) \
+		CGO_ENABLED=0 go test -trimpath -v -count=1 -timeout=0 -run='^TestSoak$$' ./e2e
+
 build: ## bin/confined
 	@packaging/need.sh go
 	CGO_ENABLED=0 go build -trimpath -o bin/confined ./cmd/server
@@ -75,9 +85,9 @@ node: ## the Node of the tests, or the one of version NODE, into .node
 tools: ## the pinned npm tools that tests run inside, into .node/tools
 	@packaging/fetch-tools.sh packaging/tools
 
-generate: ## the HTTP code from openapi.yaml
+generate: ## the HTTP code from openapi.yaml, docs/denied.md from the boundary suite
 	@packaging/need.sh go
-	go generate ./internal/httpapi ./client/api
+	go generate ./internal/httpapi ./client/api ./internal/prove/denied
 
 check: ## formatting, vet for every platform, tidy modules, generated code
 	@packaging/need.sh go
