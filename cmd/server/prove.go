@@ -10,9 +10,9 @@ import (
 
 	"confined/internal/confine"
 	"confined/internal/exec"
-	"confined/internal/interim/prove"
 	"confined/internal/ns"
 	"confined/internal/pins"
+	"confined/internal/prove"
 )
 
 // proveFlags are those of `confined prove`; its config is what serve is given
@@ -42,7 +42,7 @@ func proveCommand(args []string, in surroundings) error {
 		}
 	}
 	show := newProgress(in.stderr)
-	receipt, err := prove.Run(ctx, prove.Options{Node: p.node, State: p.state, Progress: show.step})
+	receipt, err := prove.Run(ctx, prove.Options{Node: p.node, State: p.state, Progress: show.tell})
 	show.end()
 	if err != nil {
 		return unproven(ctx, err)

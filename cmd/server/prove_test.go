@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"confined/internal/confine"
-	"confined/internal/interim/prove"
 	"confined/internal/pins"
+	"confined/internal/prove"
 )
 
 // madeUp is a receipt that no suite wrote: the sample rows, edited.
@@ -203,16 +203,16 @@ func TestProveRefuses(t *testing.T) {
 func TestProgress(t *testing.T) {
 	var lines, line bytes.Buffer
 	plain, terminal := &progress{to: &lines}, &progress{to: &line, terminal: true}
-	for _, step := range []prove.Progress{{Phase: "a", Total: 2}, {Phase: "a", Done: 1, Total: 2}, {Phase: "b", Done: 2, Total: 2}} {
-		plain.step(step)
-		terminal.step(step)
+	for _, step := range []prove.Progress{{Phase: "a", Total: 2}, {Phase: "a", Row: &pins.Row{}, Done: 1, Total: 2}, {Phase: "b", Done: 2, Total: 2}} {
+		plain.tell(step)
+		terminal.tell(step)
 	}
 	plain.end()
 	terminal.end()
 	if want := "confined prove: a\nconfined prove: b\n"; lines.String() != want {
 		t.Errorf("%q", lines.String())
 	}
-	if want := "\r\x1b[Ka  0 of 2\r\x1b[Ka  1 of 2\r\x1b[Kb  2 of 2\r\x1b[K"; line.String() != want {
+	if want := "\r\x1b[K0 of 2  a\r\x1b[K1 of 2  a\r\x1b[K2 of 2  b\r\x1b[K"; line.String() != want {
 		t.Errorf("%q", line.String())
 	}
 }

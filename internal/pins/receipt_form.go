@@ -21,20 +21,34 @@ var (
 	versionForm = regexp.MustCompile(`^v?[0-9A-Za-z][0-9A-Za-z.+-]{0,63}$`)
 )
 
-// Encode is r as its file has it: indented JSON, one spelling for each receipt. Times are UTC, in milliseconds.
+// Encode is r as its file has it: indented JSON, one spelling for each receipt. Times are UTC, in milliseconds; bytes that are no UTF-8
+// are U+FFFD.
 func (r Receipt) Encode() ([]byte, error) {
 	r.StartedAt = r.StartedAt.UTC().Truncate(time.Millisecond)
 	if r.Rows == nil {
 		r.Rows = []Row{}
 	}
+	text, err := r.marshal()
+	if err == nil && bytes.Contains(text, []byte(`\ufffd`)) { // there were bytes that are no UTF-8, which the first pass has replaced
+		var clean Receipt
+		err = json.Unmarshal(text, &clean)
+		if err == nil {
+			text, err = clean.marshal()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pins: a receipt: %w", err)
+	}
+	return text, nil
+}
+
+func (r Receipt) marshal() ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(r); err != nil {
-		return nil, fmt.Errorf("pins: a receipt: %w", err)
-	}
-	return out.Bytes(), nil
+	err := encoder.Encode(r)
+	return out.Bytes(), err
 }
 
 // ParseReceipt reads a receipt that Encode wrote, and nothing else: a field too many, twice or in another order, anything after the end,

@@ -143,10 +143,15 @@ func TestWriteReceipt(t *testing.T) {
 			t.Errorf("%s was written to %s", name, path)
 		}
 	}
-	bad := sampleReceipt(sampleRuntime(unedited))
-	bad.Compiler = "\xff"
-	if path, _, err := WriteReceipt(dir, bad); err == nil {
-		t.Errorf("a text nobody can read back was written to %s", path)
+	noise := sampleReceipt(sampleRuntime(unedited))
+	noise.Compiler = `\ufffd` + "\xff"
+	path, _, err = WriteReceipt(dir, noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err = os.ReadFile(path)
+	if read, parsed := ParseReceipt(text); err != nil || parsed != nil || read.Compiler != `\ufffd`+"\uFFFD" {
+		t.Errorf("%q, %v, %v", read.Compiler, err, parsed)
 	}
 }
 
