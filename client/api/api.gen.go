@@ -1091,8 +1091,8 @@ type Namespace struct {
 // NotReady One reason.
 type NotReady struct {
 	// Code `draining`: it is shutting down. `unsupported-host`: the whole boundary cannot be had here. `runtime-unavailable`: no Node that could
-	// be pinned. `runtime-unproven`: nothing admits this Node on this host. `root-unsound`: the root is not fit for use. `no-free-slot`:
-	// the root is full of entries that no run of this daemon will remove.
+	// be pinned. `runtime-unproven`: nothing admits this Node on this host; the detail has the `confined prove` that may. `root-unsound`:
+	// the root is not fit for use. `no-free-slot`: the root is full of entries that no run of this daemon will remove.
 	Code NotReadyCode `json:"code"`
 
 	// Detail What is missing and the cure.
@@ -1100,8 +1100,8 @@ type NotReady struct {
 }
 
 // NotReadyCode `draining`: it is shutting down. `unsupported-host`: the whole boundary cannot be had here. `runtime-unavailable`: no Node that could
-// be pinned. `runtime-unproven`: nothing admits this Node on this host. `root-unsound`: the root is not fit for use. `no-free-slot`:
-// the root is full of entries that no run of this daemon will remove.
+// be pinned. `runtime-unproven`: nothing admits this Node on this host; the detail has the `confined prove` that may. `root-unsound`:
+// the root is not fit for use. `no-free-slot`: the root is full of entries that no run of this daemon will remove.
 type NotReadyCode string
 
 // NotStarted No process exists and none existed.
@@ -1113,7 +1113,7 @@ type NotStarted struct {
 	Namespace *Namespace `json:"namespace"`
 
 	// Reason `aborted`: cancelled before a process existed. `unsupported-host`: the whole boundary cannot be had here, or nothing proves this
-	// Node. `runtime-mismatch`, `profile-mismatch`: not what the request pinned; fetch the pins again. `snapshot-mismatch`: the files
+	// Node: `confined prove` may. `runtime-mismatch`, `profile-mismatch`: not what the request pinned; fetch the pins again. `snapshot-mismatch`: the files
 	// written for the run were not what was written. `retained-limit`: the root is full. `setup-failed`: the root is unfit, or the
 	// operating system refused a step.
 	Reason NotStartedReason `json:"reason"`
@@ -1131,7 +1131,7 @@ type NotStarted struct {
 type NotStartedStatus string
 
 // NotStartedReason `aborted`: cancelled before a process existed. `unsupported-host`: the whole boundary cannot be had here, or nothing proves this
-// Node. `runtime-mismatch`, `profile-mismatch`: not what the request pinned; fetch the pins again. `snapshot-mismatch`: the files
+// Node: `confined prove` may. `runtime-mismatch`, `profile-mismatch`: not what the request pinned; fetch the pins again. `snapshot-mismatch`: the files
 // written for the run were not what was written. `retained-limit`: the root is full. `setup-failed`: the root is unfit, or the
 // operating system refused a step.
 type NotStartedReason string
@@ -1331,19 +1331,19 @@ type Profile struct {
 	Template string `json:"template"`
 }
 
-// Proof Why this runtime is admitted on this host.
+// Proof Why this runtime is admitted on this host, recomputed now.
 type Proof struct {
-	// Kind `built-in`: an official binary this release was tested with. `receipt`: the boundary suite passed on this host.
+	// Kind `built-in`: an official binary this release was tested with. `receipt`: `confined prove` passed with it on this host.
 	Kind ProofKind `json:"kind"`
 
 	// ProvenAt When the suite passed; only with `receipt`.
 	ProvenAt *Time `json:"provenAt,omitempty"`
 
-	// Receipt Of the receipt file; only with `receipt`.
+	// Receipt Of the bytes of the receipt's file, whose name holds its first 16 digits; only with `receipt`.
 	Receipt *Digest `json:"receipt,omitempty"`
 }
 
-// ProofKind `built-in`: an official binary this release was tested with. `receipt`: the boundary suite passed on this host.
+// ProofKind `built-in`: an official binary this release was tested with. `receipt`: `confined prove` passed with it on this host.
 type ProofKind string
 
 // QuarantineReason `snapshot-mismatch`: not what was written, before the launch. `namespace-changed`: not what was verified, after the run.
@@ -1524,7 +1524,7 @@ type Runtime struct {
 	// OsBuild What is pinned of the operating system.
 	OsBuild string `json:"osBuild"`
 
-	// Proof Why this runtime is admitted on this host.
+	// Proof Why this runtime is admitted on this host, recomputed now.
 	Proof Proof `json:"proof"`
 }
 

@@ -31,11 +31,12 @@ const usage = `confined runs one bounded Node.js program against read-only snaps
   confined digest    the digest of a directory, which a request pins
   confined pins      the identities of runtime and profile, for a lock file; what has changed since
   confined slots     where runs live and what was kept; release what is kept
+  confined prove     try the whole boundary with this Node on this host; write a receipt
   confined doctor    is this host able, what is missing, and the cure
   confined version   which build this is
 
-"confined help <command>" lists its flags. Those of serve and doctor are variables too, --max-retained as
-CONFINED_MAX_RETAINED; everywhere CONFINED_SOCKET says which daemon is meant.
+"confined help <command>" lists its flags. Those of serve, doctor and prove are variables too, --max-retained
+as CONFINED_MAX_RETAINED; everywhere CONFINED_SOCKET says which daemon is meant.
 `
 
 // usageError is a mistake in the command line or the environment.
@@ -57,7 +58,7 @@ var errSaid = exitError{code: exitNo}
 func run(args []string, in surroundings) int {
 	commands := map[string]func([]string, surroundings) error{
 		"serve": serve, "run": runProgram, "digest": digest, "pins": pinsCommand, "slots": slotsCommand,
-		"doctor": doctor, "version": version,
+		"prove": proveCommand, "doctor": doctor, "version": version,
 	}
 	if len(args) == 0 {
 		fmt.Fprint(in.stderr, usage)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"time"
 
 	"confined/internal/exec"
@@ -96,24 +95,32 @@ func lookAtNode(c *config) ([]finding, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(scratch)
+	ctx, cancel := context.WithTimeout(context.Background(), doctorTime)
+	defer cancel()
+	proofs := newProofs(*c)
+	description, err := describeNode(ctx, *c, scratch, proofs)
+	return append(judgeNode(*c, description, err), lookAtReceipts(*c, proofs, description.Runtime)...), nil
+}
+
+// describeNode identifies the runtime, with scratch as the private directory of
+// the version run, and says what proves it. Its errors are those of
+// exec.Executor.DescribeRuntime.
+func describeNode(ctx context.Context, c config, scratch string, proofs *pins.Proofs) (exec.Description, error) {
 	// The version run needs no root: its pool is never opened.
 	pool, err := ns.NewPool(ns.Config{Root: "/never-opened", MaxRetained: 1, State: scratch})
 	if err != nil {
-		return nil, err
+		return exec.Description{}, err
 	}
-	executor, err := exec.New(exec.Options{Pool: pool, Node: c.node, State: scratch, Proven: pins.NewProofs(filepath.Join(c.state, receiptsDir)).Of})
+	executor, err := exec.New(exec.Options{Pool: pool, Node: c.node, State: scratch, Proven: proofs.Of})
 	if err != nil {
-		return nil, err
+		return exec.Description{}, err
 	}
 	defer executor.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), doctorTime)
-	defer cancel()
-	description, err := executor.DescribeRuntime(ctx)
-	return judgeNode(c.node, description, err), nil
+	return executor.DescribeRuntime(ctx)
 }
 
 // judgeNode words what came of the confined version run.
-func judgeNode(node string, d exec.Description, err error) []finding {
+func judgeNode(c config, d exec.Description, err error) []finding {
 	const evidence = "confined run"
 	var host *exec.HostError
 	var unproven *exec.UnprovenError
@@ -121,11 +128,11 @@ func judgeNode(node string, d exec.Description, err error) []finding {
 	switch {
 	case errors.As(err, &host):
 		return []finding{
-			{"node", verdictNote, node + ", not looked at: the boundary comes first", ""},
+			{"node", verdictNote, c.node + ", not looked at: the boundary comes first", ""},
 			{evidence, verdictNo, host.Problem, host.Cure}}
 	case errors.As(err, &unproven):
 		return []finding{
-			{"node", verdictNo, nodeText(unproven.Node, unproven.Version, unproven.SHA256) + "; the boundary was never proven with it", pins.CureOfficial()},
+			{"node", verdictNo, nodeText(unproven.Node, unproven.Version, unproven.SHA256) + "; the boundary is not proven with it: " + unproven.Why, pins.CureUnproven(unproven.Node, c.state)},
 			{evidence, verdictOK, "node --version ran inside the whole boundary", ""}}
 	case errors.As(err, &unavailable):
 		return []finding{{"node", verdictNo, unavailable.Path + " " + unavailable.Problem, unavailable.Cure}}
@@ -134,6 +141,6 @@ func judgeNode(node string, d exec.Description, err error) []finding {
 	}
 	rt := d.Runtime
 	return []finding{
-		{"node", verdictOK, nodeText(rt.Node, rt.NodeVersion, rt.NodeSHA256()) + "; proven (" + d.Proof.Kind + ")", ""},
+		{"node", verdictOK, nodeText(rt.Node, rt.NodeVersion, rt.NodeSHA256()) + "; proven (" + provenBy(d.Proof) + ")", ""},
 		{evidence, verdictOK, "node --version ran inside the whole boundary", ""}}
 }

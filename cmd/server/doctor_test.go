@@ -56,12 +56,12 @@ func TestJudgeNode(t *testing.T) {
 	}{
 		"proven":   {proven, nil, true, []string{"/opt/node, version 26.8.1, sha256 0102", "proven (built-in)"}},
 		"host":     {exec.Description{}, &exec.HostError{Problem: "no Landlock", Cure: "a newer kernel"}, false, []string{"no Landlock", "a newer kernel"}},
-		"unproven": {exec.Description{}, &exec.UnprovenError{Node: "/opt/node", Version: "20.1.0", SHA256: "ab"}, false, []string{"version 20.1.0, sha256 ab", "never proven", "name the official Node"}},
+		"unproven": {exec.Description{}, &exec.UnprovenError{Node: "/opt/node", Version: "20.1.0", SHA256: "ab", Why: "no receipt"}, false, []string{"version 20.1.0, sha256 ab; the boundary is not proven with it: no receipt", "`confined prove --node /opt/node --state /var/s`", "name an official Node"}},
 		"shim":     {exec.Description{}, &pins.UnavailableError{Path: "/shim", Problem: "is a script", Cure: "name the binary"}, false, []string{"/shim is a script", "name the binary"}},
 		"other":    {exec.Description{}, errors.New("interrupted"), false, []string{"interrupted"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found := judgeNode("/opt/node", row.d, row.err)
+			found := judgeNode(config{node: "/opt/node", state: "/var/s"}, row.d, row.err)
 			text, able := "", true
 			for _, f := range found {
 				text += f.Detail + "\n" + f.Cure + "\n"

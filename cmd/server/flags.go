@@ -25,7 +25,8 @@ type config struct {
 	drain                     time.Duration
 	metricsListen             netip.AddrPort // not valid when there is no such listener
 	logFormat                 string
-	json                      bool // doctor and version
+	requireReceipt            bool
+	json                      bool // doctor, prove and version
 }
 
 // The bounds of the flags, and what they are when nobody sets them.
@@ -54,9 +55,15 @@ func newFlagSet(command string) *flag.FlagSet {
 func (c *config) placeFlags(fs *flag.FlagSet) {
 	fs.StringVar(&c.root, "root", "", "private directory on ext4, xfs or btrfs that holds the slots (default ~/.confined/root)")
 	fs.StringVar(&c.socket, "socket", "", "Unix socket to listen on, in a private directory (default ~/.confined/socket)")
-	fs.StringVar(&c.state, "state", "", "private directory of the daemon's own records (default ~/.confined/state)")
-	fs.StringVar(&c.node, "node", "", "the Node.js binary to run programs with (default node, from PATH)")
+	c.proofFlags(fs)
 	fs.IntVar(&c.maxRetained, "max-retained", defaultMaxRetained, "entries the root may hold, live runs included, 1 to 64")
+}
+
+// proofFlags are those by which serve, doctor and prove agree on what is proven.
+func (c *config) proofFlags(fs *flag.FlagSet) {
+	fs.StringVar(&c.state, "state", "", "private directory of the daemon's own records, receipts among them (default ~/.confined/state)")
+	fs.StringVar(&c.node, "node", "", "the Node.js binary to run programs with (default node, from PATH)")
+	fs.BoolVar(&c.requireReceipt, "require-receipt", false, "a receipt of `confined prove` alone admits a Node, no built-in entry does")
 }
 
 func (c *config) serveFlags(fs *flag.FlagSet) {
@@ -163,26 +170,37 @@ func outOfRange[T any](name string, value, low, high T) error {
 }
 
 func (c *config) defaultPlaces(in surroundings) error {
+	if c.root == "" {
+		if err := defaultPlace(in, "root", &c.root); err != nil {
+			return err
+		}
+	}
+	if err := wholePlace(in, "socket", &c.socket); err != nil {
+		return err
+	}
+	return wholePlace(in, "state", &c.state)
+}
+
+// defaultPlace is what a place is when nobody names it.
+func defaultPlace(in surroundings, name string, place *string) error {
 	home, _ := in.lookupEnv("HOME")
-	for _, p := range []struct {
-		name  string
-		place *string
-	}{{"root", &c.root}, {"socket", &c.socket}, {"state", &c.state}} {
-		if *p.place != "" {
-			continue
-		}
-		if !filepath.IsAbs(home) {
-			return usageError{fmt.Errorf("HOME is not an absolute path, and without it there is no default for --%s: set HOME, or give --root, --socket and --state", p.name)}
-		}
-		*p.place = filepath.Join(home, ".confined", p.name)
+	if !filepath.IsAbs(home) {
+		return usageError{fmt.Errorf("HOME is not an absolute path, and without it there is no default for --%s: set HOME, or give --%s", name, name)}
 	}
-	for _, place := range []*string{&c.socket, &c.state} {
-		absolute, err := filepath.Abs(*place)
-		if err != nil {
-			return fmt.Errorf("%s: %w", *place, err)
-		}
-		*place = absolute
+	*place = filepath.Join(home, ".confined", name)
+	return nil
+}
+
+// wholePlace does that where it is needed, and makes what was named absolute.
+func wholePlace(in surroundings, name string, place *string) error {
+	if *place == "" {
+		return defaultPlace(in, name, place)
 	}
+	absolute, err := filepath.Abs(*place)
+	if err != nil {
+		return fmt.Errorf("--%s %s: %w", name, *place, err)
+	}
+	*place = absolute
 	return nil
 }
 

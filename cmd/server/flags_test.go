@@ -72,7 +72,7 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 	var names []string
 	fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name+" "+variable(f.Name)) })
 	want := "drain CONFINED_DRAIN, log-format CONFINED_LOG_FORMAT, max-retained CONFINED_MAX_RETAINED, metrics-listen CONFINED_METRICS_LISTEN, " +
-		"node CONFINED_NODE, queue CONFINED_QUEUE, root CONFINED_ROOT, socket CONFINED_SOCKET, state CONFINED_STATE, " +
+		"node CONFINED_NODE, queue CONFINED_QUEUE, require-receipt CONFINED_REQUIRE_RECEIPT, root CONFINED_ROOT, socket CONFINED_SOCKET, state CONFINED_STATE, " +
 		"upload-memory CONFINED_UPLOAD_MEMORY, workers CONFINED_WORKERS"
 	if got := strings.Join(names, ", "); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)

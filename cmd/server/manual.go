@@ -25,6 +25,8 @@ With --diff it says in words what has changed since: Node, a library, a link, th
 launcher, only the operating system, or the profile. It then exits with 0 where
 the pins are the same, with 1 where they differ, and with 125 where it cannot tell.
 `
+	case "prove":
+		return proveManual
 	case "slots":
 		return `confined slots [flags]
 confined slots release [flags] NAME
@@ -69,4 +71,30 @@ is dropped, and a line on stderr says so.
 
 SIGINT and SIGTERM stop the run and wait for its result; a second one leaves at
 once, with 127. Whether bounds are in range is for the daemon to judge.
+`
+
+const proveManual = `confined prove [flags]
+
+Tries everything the boundary must deny, and what it must allow, with this Node, on
+this host, as this user: each act confined and, where that harms nothing, unconfined
+too, with the evidence seen from outside. Prints the table and, where every row is as
+it must be, writes a receipt into --state/receipts: a file of its own, never changed
+and never removed by confined. serve and doctor with the same --state go by it at
+once. It is about one machine, user, Node, set of libraries, kernel and build of
+confined: when one of them changes, run it again. No daemon is needed, and one that
+runs is not disturbed. Parts of the suite are in C and need a compiler, cc.
+
+Exit codes:
+  0  it passed and the receipt is written, or --if-needed and it was not needed
+  1  a row failed, or was not tried for want of a compiler (no receipt is written
+     then), or this host cannot have the boundary, or it was interrupted
+  2  a mistake in the command line
+
+--if-needed asks first what serve with the same --node, --state and --require-receipt
+would say of this Node, and does nothing where it would be admitted: by a receipt,
+or, without --require-receipt, by an entry built into this release. It suits a service:
+  ExecStartPre=/usr/bin/confined prove --if-needed
+
+--json prints one document: "verdict" (passed, failed, untried, not-needed), with
+"receiptFile" and "receiptDigest" where there is one, and the whole "receipt".
 `

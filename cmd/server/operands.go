@@ -43,6 +43,8 @@ func hasVariable(command, name string) bool {
 	switch command {
 	case "run", "digest", "pins", "slots", "slots release":
 		return name == "socket"
+	case "prove":
+		return name != "if-needed" && name != "json"
 	}
 	return true
 }

@@ -12,25 +12,26 @@ import (
 // privateMode is what every directory of the daemon's is made with.
 const privateMode = 0o700
 
-// receiptsDir is the directory of the receipts, below --state.
-const receiptsDir = "receipts"
-
 // makePlaces establishes that root, state and the socket's directory exist and
 // are this user's alone. What is missing is made; what exists is never changed.
 func makePlaces(c config) error {
 	for _, p := range []struct{ flag, dir string }{
 		{"root", c.root}, {"state", c.state}, {"socket", filepath.Dir(c.socket)},
 	} {
-		if missing(p.dir) {
-			if err := os.MkdirAll(p.dir, privateMode); err != nil {
-				return fmt.Errorf("--%s: %w", p.flag, cannotBeMade(p.dir, err))
-			}
-		}
-		if err := privateDir(p.dir); err != nil {
+		if err := makePlace(p.dir); err != nil {
 			return fmt.Errorf("--%s: %w", p.flag, err)
 		}
 	}
 	return nil
+}
+
+func makePlace(dir string) error {
+	if missing(dir) {
+		if err := os.MkdirAll(dir, privateMode); err != nil {
+			return cannotBeMade(dir, err)
+		}
+	}
+	return privateDir(dir)
 }
 
 // privateDir says what keeps dir from being this user's alone, with the cure.

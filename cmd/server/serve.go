@@ -6,13 +6,11 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"confined/internal/exec"
 	"confined/internal/httpapi"
 	"confined/internal/ns"
-	"confined/internal/pins"
 	"confined/metrics"
 )
 
@@ -53,6 +51,7 @@ type daemon struct {
 	log      *slog.Logger
 	pool     *ns.Pool
 	executor *exec.Executor
+	proofs   *herald
 	metrics  *metrics.Set
 	api      *httpapi.API
 	server   *http.Server // of the Unix socket
@@ -79,9 +78,9 @@ func newDaemon(c config, log *slog.Logger) (*daemon, error) {
 		}
 		return nil, fmt.Errorf("--root: %w", withRoot(err, c))
 	}
-	d := &daemon{config: c, log: log, pool: pool, metrics: newMetrics()}
+	d := &daemon{config: c, log: log, pool: pool, proofs: &herald{Proofs: newProofs(c), log: log}, metrics: newMetrics()}
 	d.executor, err = exec.New(exec.Options{
-		Pool: pool, Node: c.node, State: c.state, Proven: pins.NewProofs(filepath.Join(c.state, receiptsDir)).Of,
+		Pool: pool, Node: c.node, State: c.state, Proven: d.proofs.of,
 		Trace: exec.Join(d.metrics.Trace(), logTrace(log)),
 	})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"unsafe"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -45,6 +45,9 @@ func help(name string) error {
 			return err
 		}
 		return helpControl(i)
+	}
+	if call, found := strings.CutPrefix(name, withoutMark); found {
+		return helpWithout(i, call)
 	}
 	return fmt.Errorf("unknown helper %q", name)
 }
@@ -90,14 +93,8 @@ func helpControl(i Instance) error {
 
 // helpListener is a daemon under somebody else's filter with a listener.
 func helpListener(i Instance) error {
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+	if err := filterAllThreads([]instruction{{code: opReturn, k: verdictAllow}}, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER); err != nil {
 		return err
-	}
-	allow := instruction{code: opReturn, k: verdictAllow}
-	program := unix.SockFprog{Len: 1, Filter: (*unix.SockFilter)(unsafe.Pointer(&allow))}
-	flags := uintptr(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_TSYNC | unix.SECCOMP_FILTER_FLAG_TSYNC_ESRCH)
-	if _, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&program))); e != 0 {
-		return e
 	}
 	fmt.Println(HostProblem())
 	return helpControl(i)

@@ -118,11 +118,12 @@ func TestGate(t *testing.T) {
 // TestPreloadCannotBeReplaced has the input claim the preload's name, as a package may claim names of its own. Started in the input, Node
 // would load evil.cjs in the preload's place; in the program's workers it would do so still, so that such an input is refused.
 func TestPreloadCannotBeReplaced(t *testing.T) {
-	for name, claims := range map[string]bool{"": true, ".": false, "/tmp": true, "{slot}": true, "slot-0": false} {
+	for name, claims := range map[string]bool{"": true, ".": false, "{top}": true, "{slot}": true, "slot-0": false} {
 		t.Run(name, func(t *testing.T) {
 			s := newSlot(t, map[string]string{
 				"program/main.cjs": `new (require('worker_threads').Worker)("console.log('main')", { eval: true })`, "input/evil.cjs": `console.log('evil')`})
-			name := strings.ReplaceAll(name, "{slot}", s.dir)
+			top, _, _ := strings.Cut(s.dir[1:], "/")
+			name := strings.NewReplacer("{slot}", s.dir, "{top}", "/"+top).Replace(name)
 			config := fmt.Sprintf(`{"name": %q, "exports": {".": "./evil.cjs", "./*": "./evil.cjs"}}`, name)
 			for _, dir := range []string{"input", "program"} {
 				s.write(t, dir+"/package.json", config)
@@ -164,6 +165,7 @@ func TestBrokenProfiles(t *testing.T) {
 	id := inode{canary.Dev, canary.Ino}.String()
 	s.write(t, "other", "not the canary\n")
 	other := s.source(t, "other")
+	_, rules, _ := strings.Cut(good.text, lineDefault+"\n")
 	for _, row := range []struct{ name, old, new, control, stderr string }{
 		{"none", "", "", admittedRecord, ""},
 		{"a syntax error", "default EPERM\n", "default EPERM!\n", "", "confined: arguments: profile: line"},
@@ -176,6 +178,10 @@ func TestBrokenProfiles(t *testing.T) {
 		{"a canary under a rule", fmt.Sprintf("canary %q %s\n", canary.Path, id), fmt.Sprintf("canary %q %d:%d\nfile %q %s read\n", other.Path, other.Dev, other.Ino, canary.Path, id), refused, ""},
 		{"a filter that allows statfs", "allow exit ", "allow statfs exit ", refused, ""},
 		{"a root with more of /proc", "proc \"/proc/self/stat\" read\n", "proc \"/proc/self/stat\" read\ntext \"/proc/self/fd\" \"\" read\n", refused, ""},
+		{"a filter that allows every call", rules, everyCall(), refused, ""},
+		{"a filter that allows what it does not name", "default EPERM\n", "default allow\n", "", "confined: arguments: profile: line"},
+		{"a second exec", "once execveat\n", "allow execveat\n", "", "confined: arguments: profile: filter: 0 exec locks"},
+		{"a right to write", " read list\n", " read list write\n", "", "confined: arguments: profile: line"},
 		{"a canary elsewhere", "environment HOME \"" + s.dir + "/home\"", "environment HOME \"/elsewhere/home\"", refused, ""},
 		{"one page of memory", "limit data 4294967296", "limit data 4096", "", ""},
 		{"an exec lock on nothing", "allow openat ", "allow ", limitLines("20", "64"), ""},
@@ -194,6 +200,17 @@ func TestBrokenProfiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// everyCall are the rules of a filter that refuses nothing that a profile can allow.
+func everyCall() string {
+	var names []string
+	for field := range strings.FieldsSeq(syscallTable) {
+		if name, _, _ := strings.Cut(field, ":"); name != "execve" && name != "execveat" {
+			names = append(names, name)
+		}
+	}
+	return "allow " + strings.Join(names, " ") + "\nonce execveat\n"
 }
 
 // TestSwappedSource replaces what was verified between instantiation and launch.

@@ -110,25 +110,6 @@ func TestFewDescriptors(t *testing.T) {
 	}
 }
 
-func TestLaunchRefuses(t *testing.T) {
-	launcher, err := openTestLauncher()
-	must(t, err)
-	if p, err := Launch(Instance{}, launcher); err == nil {
-		t.Errorf("launched nothing as %+v", p)
-	}
-	notExecutable, err := os.Open("testdata/instance.profile")
-	must(t, err)
-	before := census(t)
-	s := newSlot(t, nil)
-	if p, err := Launch(instance(t, s.job(t, nodeClosure(t), "x.mjs")), notExecutable); err == nil {
-		t.Errorf("launched a text file as %+v", p)
-	}
-	if after := census(t); after != before {
-		t.Errorf("left over: %s, before %s", after, before)
-	}
-	must(t, notExecutable.Close())
-}
-
 // census counts what a launch could leave behind.
 func census(t *testing.T) string {
 	t.Helper()

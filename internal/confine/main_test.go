@@ -9,6 +9,7 @@ import (
 const helperName = "CONFINE_TEST_HELPER"
 
 func TestMain(m *testing.M) {
+	dyingStage(os.Args)
 	Stage(os.Args)
 	if name := os.Getenv(helperName); name != "" {
 		os.Exit(runHelper(name))

@@ -34,15 +34,21 @@ const (
 )
 
 // stageMain becomes the confined Node if the arguments are those of a launch stage.
+func stageMain(argv []string) bool {
+	if !isStage(argv) {
+		return false
+	}
+	conduct(argv, launchSteps())
+	return true // unreachable: the last step is an exec
+}
+
+// conduct takes the steps in order, and the process refuses to go on at the first that fails. It does not return.
 //
 // It locks its goroutine to one thread, which need not be the main one: credentials, Landlock and the filter are put on this thread, and
 // when it calls exec the kernel ends all others, whatever they were still allowed to do, and makes this one the process. GOMAXPROCS is
 // raised because two threads must run at once at the end, on any host; the collector is off because nothing here lives long enough to be
 // garbage and its threads would only be in the way.
-func stageMain(argv []string) bool {
-	if !isStage(argv) {
-		return false
-	}
+func conduct(argv []string, steps []step) {
 	runtime.LockOSThread()
 	runtime.GOMAXPROCS(4)
 	debug.SetGCPercent(-1)
@@ -51,8 +57,11 @@ func stageMain(argv []string) bool {
 	if err != nil {
 		refuse("arguments", err)
 	}
-	s.conduct()
-	return true // unreachable: the last step is an exec
+	for _, step := range steps {
+		if err := step.do(s); err != nil {
+			refuse(step.name, err)
+		}
+	}
 }
 
 // readStage reads the arguments: the marker, the daemon's process id, the profile, Node's argument list.
@@ -72,36 +81,38 @@ func readStage(argv []string) (*stage, error) {
 	return &stage{daemon: daemon, profile: p, plan: plan, argv: argv[3:], listener: make(chan int)}, err
 }
 
-// conduct is the whole order of the launch. Each step establishes one thing, and the process refuses to go on at the first that fails.
-func (s *stage) conduct() {
-	// While /proc and the host's files are still in sight.
-	s.step("session", s.newSession)           // no terminal's Ctrl-C reaches Node
-	s.step("signals", s.resetSignals)         // nothing ignored or blocked is inherited
-	s.step("personality", s.resetPersonality) // nor a weaker layout of memory
-	s.step("identity", s.checkIdentity)       // the uid outside is the profile's, and not the host's root
-	s.step("oom", s.setOOM)                   // killed first under memory pressure; next to no core
-	s.step("private", s.privateMounts)        // no mount event passes in or out
-	s.step("tmpfs", s.freshRoot)              // an empty root, not yet ours
-	s.step("root", s.furnish)                 // directories, symlinks, small files
-	s.step("mounts", s.mountSources)          // the verified inodes and nothing else, read-only
-	s.step("read-only", s.sealRoot)           // nothing in the root can be created any more, by anybody
-	s.step("pivot", s.enterRoot)              // the host's tree is gone
-	s.step("directory", s.changeDir)          // the working directory, and the umask
-	s.step("executable", s.openNode)          // Node, by handle
-	s.step("limits", s.setLimits)             // all but memory
-	s.step("credentials", s.dropAll)          // nobody, without a capability or a way to one
-	s.step("parent", s.dieWithParent)         // after the last change of credentials, which would undo it
-	s.step("canary", s.readCanary)            // readable: from here on only Landlock can be the reason if it is not
-	s.step("landlock", s.landlock)            // the profile's rights and no others
-	s.step("memory", s.limitMemory)           // so late because a Go program, and far more one under the race detector, maps a lot
-	s.step("report", s.report)                // the limits as the kernel has them
-	s.step("descriptors", s.closeOnExec)      // Node gets 0 to 3
-	s.step("filter", s.filterAndExec)         // the calls that remain, and the last one of ours
+// step is one line of the launch. Its name is what a refusal begins with.
+type step struct {
+	name string
+	do   func(*stage) error
 }
 
-func (s *stage) step(name string, do func() error) {
-	if err := do(); err != nil {
-		refuse(name, err)
+// launchSteps is the whole order of the launch. Each step establishes one thing.
+func launchSteps() []step {
+	return []step{
+		// While /proc and the host's files are still in sight.
+		{"session", (*stage).newSession},           // no terminal's Ctrl-C reaches Node
+		{"signals", (*stage).resetSignals},         // nothing ignored or blocked is inherited
+		{"personality", (*stage).resetPersonality}, // nor a weaker layout of memory
+		{"identity", (*stage).checkIdentity},       // the uid outside is the profile's, and not the host's root
+		{"oom", (*stage).setOOM},                   // killed first under memory pressure; next to no core
+		{"private", (*stage).privateMounts},        // no mount event passes in or out
+		{"tmpfs", (*stage).freshRoot},              // an empty root, not yet ours
+		{"root", (*stage).furnish},                 // directories, symlinks, small files
+		{"mounts", (*stage).mountSources},          // the verified inodes and nothing else, read-only
+		{"read-only", (*stage).sealRoot},           // nothing in the root can be created any more, by anybody
+		{"pivot", (*stage).enterRoot},              // the host's tree is gone
+		{"directory", (*stage).changeDir},          // the working directory, and the umask
+		{"executable", (*stage).openNode},          // Node, by handle
+		{"limits", (*stage).setLimits},             // all but memory
+		{"credentials", (*stage).dropAll},          // nobody, without a capability or a way to one
+		{"parent", (*stage).dieWithParent},         // after the last change of credentials, which would undo it
+		{"canary", (*stage).readCanary},            // readable: from here on only Landlock can be the reason if it is not
+		{"landlock", (*stage).landlock},            // the profile's rights and no others
+		{"memory", (*stage).limitMemory},           // so late because a Go program, and far more one under the race detector, maps a lot
+		{"report", (*stage).report},                // the limits as the kernel has them
+		{"descriptors", (*stage).closeOnExec},      // Node gets 0 to 3
+		{"filter", (*stage).filterAndExec},         // the calls that remain, and the last one of ours
 	}
 }
 

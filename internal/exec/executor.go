@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Pool  *ns.Pool // the root and its slots
 	Node  string   // absolute path of the Node binary; symlinks on the way are part of its identity
-	State string   // a private directory outside the root, for scratch
+	State string   // a private directory outside the root, for scratch; the cure of an *UnprovenError names it
 	// Proven says what proves the boundary with a runtime, or why nothing does. It is asked before every run.
 	Proven func(pins.Runtime) (pins.Proof, error)
 	Trace  *Trace // may be nil
@@ -28,6 +28,7 @@ type Executor struct {
 	pool     *ns.Pool
 	node     string
 	launcher *os.File // this binary, held open: what is hashed is what is executed
+	state    string
 	proven   func(pins.Runtime) (pins.Proof, error)
 	versions versions
 	seen     acquaintances
@@ -53,7 +54,7 @@ func New(o Options) (*Executor, error) {
 		return nil, fmt.Errorf("executor: %w", err)
 	}
 	return &Executor{
-		pool: o.Pool, node: o.Node, launcher: launcher, proven: o.Proven, trace: Join(o.Trace),
+		pool: o.Pool, node: o.Node, launcher: launcher, state: o.State, proven: o.Proven, trace: Join(o.Trace),
 		versions: newVersions(o.State, launcher),
 	}, nil
 }

@@ -17,10 +17,12 @@ type UnprovenError struct {
 	Version string
 	SHA256  string // of the binary, hex
 	Why     string // what was looked for, and what was found in its place
+	State   string // where the daemon keeps its receipts
 }
 
 func (e *UnprovenError) Error() string {
-	return fmt.Sprintf("the boundary is not proven with this Node: %s is version %s, sha256 %s: %s; cure: %s", e.Node, e.Version, e.SHA256, e.Why, pins.CureUnproven(e.Node))
+	return fmt.Sprintf("the boundary is not proven with this Node: %s is version %s, sha256 %s: %s; cure: %s",
+		e.Node, e.Version, e.SHA256, e.Why, pins.CureUnproven(e.Node, e.State))
 }
 
 // Description is the runtime as it is now, and what proves the boundary with it.
@@ -48,11 +50,21 @@ func (e *Executor) DescribeRuntime(ctx context.Context) (Description, error) {
 	if err != nil {
 		return Description{}, err
 	}
-	proof, err := e.proven(rt)
+	proof, err := e.ProofOf(rt)
 	if err != nil {
-		return Description{}, &UnprovenError{Node: rt.Node, Version: rt.NodeVersion, SHA256: rt.NodeSHA256(), Why: err.Error()}
+		return Description{}, err
 	}
 	return Description{Runtime: rt, Proof: proof, Integrity: IntegrityRehashed}, nil
+}
+
+// ProofOf asks again what proves the boundary with rt, without looking at rt
+// itself. The error is an *UnprovenError.
+func (e *Executor) ProofOf(rt pins.Runtime) (pins.Proof, error) {
+	proof, err := e.proven(rt)
+	if err != nil {
+		return pins.Proof{}, &UnprovenError{Node: rt.Node, Version: rt.NodeVersion, SHA256: rt.NodeSHA256(), Why: err.Error(), State: e.state}
+	}
+	return proof, nil
 }
 
 // identify hashes the runtime as it is now.

@@ -3,7 +3,9 @@ package exec
 import (
 	"context"
 	"io"
+	"maps"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -13,14 +15,17 @@ import (
 	"confined/internal/pins"
 )
 
-// TestMain lets the test binary be the launch stage, as main does, and the
-// foreign tracer that one fault needs.
+// TestMain lets the test binary be the launch stage, as main does, a liar in its
+// place, and the foreign tracer that one fault needs.
 func TestMain(m *testing.M) {
+	lieAsStage(os.Args)
 	confine.Stage(os.Args)
 	if len(os.Args) == 3 && os.Args[1] == tracerMark {
 		trace(os.Args[2])
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	forgetStandIn()
+	os.Exit(code)
 }
 
 // world is what one run happens in: its own root, state directory and pool. A
@@ -30,12 +35,17 @@ type world struct {
 	root   string
 	state  string
 	node   string
+	proven func(pins.Runtime) (pins.Proof, error)
 	max    int
 	spec   Spec
 	cancel context.CancelFunc
 	trace  Trace    // the executor's
 	own    *Trace   // the run's own, beside it
+	pid    int      // of the process, once it is launched
 	after  []func() // undo what a hook did to this process, newest first
+
+	launcher string    // a daemon's binary of this world's own; empty is this test's
+	pinning  *Executor // made already, for its pins
 }
 
 func newWorld(t *testing.T) *world {
@@ -52,7 +62,7 @@ func newWorld(t *testing.T) *world {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, root: filepath.Join(dir, "root"), state: filepath.Join(dir, "state"), node: testNode(t), max: 4}
+	w := &world{t: t, root: filepath.Join(dir, "root"), state: filepath.Join(dir, "state"), node: testNode(t), proven: pins.NewProofs(pins.ProofOptions{}).Of, max: 4}
 	for _, d := range []string{w.root, w.state} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -82,41 +92,97 @@ func (w *world) must(err error) {
 	}
 }
 
-// executor pins the runtime of the moment unless the row pinned one itself.
+// executor is the daemon's, made once the row has made its world.
 func (w *world) executor() *Executor {
 	w.t.Helper()
+	if w.pinning != nil {
+		return w.pinning
+	}
 	pool, err := ns.NewPool(ns.Config{Root: w.root, MaxRetained: w.max, State: w.state})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	e, err := New(Options{Pool: pool, Node: w.node, State: w.state, Proven: pins.NewProofs("").Of, Trace: &w.trace})
+	e, err := New(Options{Pool: pool, Node: w.node, State: w.state, Proven: w.proven, Trace: &w.trace})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { w.must(e.Close()) })
+	experience.teach(e)
+	if w.launcher != "" {
+		w.startFrom(e)
+	}
 	return e
+}
+
+// player gives the world a Node that only plays the part, and that needs no proof.
+func (w *world) player() {
+	w.t.Helper()
+	w.node = filepath.Join(w.state, "node")
+	if out, err := osexec.Command("cc", "-O1", "-o", w.node, "testdata/player.c").CombinedOutput(); err != nil {
+		w.t.Fatalf("cc: %v: %s", err, out)
+	}
+	w.proven = func(pins.Runtime) (pins.Proof, error) { return pins.Proof{}, nil }
+}
+
+// next makes the world ready for another run, of another row.
+func (w *world) next(t *testing.T) {
+	w.t, w.cancel, w.own = t, nil, nil
+	w.spec.Args, w.spec.Bounds = nil, goodSpec(t, map[string]string{"main.mjs": ""}).Bounds
+}
+
+// pinNow pins the runtime as it is before the row changes it. Hooks that are
+// set later are not called.
+func (w *world) pinNow() {
+	w.t.Helper()
+	w.pinning = w.executor()
+	w.pin(w.pinning)
 }
 
 func (w *world) pin(e *Executor) {
 	w.t.Helper()
-	pinned.Lock()
-	defer pinned.Unlock()
-	if _, ok := pinned.digest[w.node]; !ok {
+	daemon := w.node + " " + w.launcher
+	pinned, known := experience.pinned(daemon)
+	if !known {
 		d, err := e.DescribeRuntime(w.t.Context())
 		if err != nil {
 			w.t.Fatalf("this host cannot run the tests: %v", err)
 		}
-		pinned.digest[w.node] = d.Runtime.Digest
+		pinned = d.Runtime.Digest
+		experience.learn(daemon, pinned, e)
 	}
-	w.spec.Runtime = pinned.digest[w.node]
+	w.spec.Runtime = pinned
 }
 
-// pinned remembers what was pinned, by Node's path: hashing it takes longer
-// than most rows do.
-var pinned = struct {
-	sync.Mutex
-	digest map[string]pins.Digest
-}{digest: map[string]pins.Digest{}}
+// experience is what a daemon that has run for a while knows, so that a row
+// need not pay for it: what was pinned, by the paths of Node and the launcher,
+// and the versions, by the digest of Node.
+var experience = &memory{pins: map[string]pins.Digest{}, versions: map[string]string{}}
+
+type memory struct {
+	mu       sync.Mutex
+	pins     map[string]pins.Digest
+	versions map[string]string
+}
+
+func (m *memory) pinned(daemon string) (pins.Digest, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d, known := m.pins[daemon]
+	return d, known
+}
+
+func (m *memory) learn(daemon string, pinned pins.Digest, e *Executor) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pins[daemon] = pinned
+	maps.Copy(m.versions, e.versions.known)
+}
+
+func (m *memory) teach(e *Executor) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.Copy(e.versions.known, m.versions)
+}
 
 func (w *world) run(e *Executor) Result {
 	w.t.Helper()
@@ -131,7 +197,8 @@ func (w *world) run(e *Executor) Result {
 	}
 	w.cancel = cancel
 	defer w.undo()
-	result, _ := e.Run(ctx, req, w.own)
+	note := &Trace{Launched: func(i LaunchedInfo) { w.pid = i.PID }}
+	result, _ := e.Run(ctx, req, Join(note, w.own))
 	return result
 }
 
@@ -166,29 +233,6 @@ func testNode(t testing.TB) string {
 		t.Fatalf("%v: run `make node` first", err)
 	}
 	return node
-}
-
-// ownNode gives the world a copy of Node that its row may change.
-func (w *world) ownNode() {
-	w.t.Helper()
-	copyFile(w.t, w.node, filepath.Join(w.state, "node"))
-	w.node = filepath.Join(w.state, "node")
-}
-
-// otherNode is a copy of Node with one byte more: it runs, and is not the same.
-func (w *world) otherNode() string {
-	w.t.Helper()
-	path := filepath.Join(w.state, "other-node")
-	copyFile(w.t, testNode(w.t), path)
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := f.WriteString("x"); err != nil {
-		w.t.Fatal(err)
-	}
-	return path
 }
 
 func copyFile(t testing.TB, from, to string) {

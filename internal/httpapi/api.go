@@ -37,7 +37,7 @@ func New(o Options) (*API, error) {
 	}
 	a := &API{
 		opts: o, trace: o.Trace.filled(), log: o.Log,
-		memory: &memory{limit: o.UploadMemory}, runtime: newRuntimeWatch(o.Executor.DescribeRuntime),
+		memory: &memory{limit: o.UploadMemory}, runtime: newRuntimeWatch(o.Executor.DescribeRuntime, o.Executor.ProofOf),
 		instance: uuid.NewString(), started: time.Now(),
 	}
 	a.hurry, a.hurryUp = context.WithCancel(context.Background())

@@ -62,6 +62,10 @@ func (s *stubExecutor) DescribeRuntime(ctx context.Context) (exec.Description, e
 	return s.describe(ctx)
 }
 
+func (s *stubExecutor) ProofOf(pins.Runtime) (pins.Proof, error) {
+	return pins.Proof{Kind: pins.ProofBuiltIn}, nil
+}
+
 // stubPool is a root as its fields say.
 type stubPool struct {
 	mu      sync.Mutex

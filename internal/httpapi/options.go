@@ -16,6 +16,7 @@ import (
 type Executor interface {
 	Run(ctx context.Context, req exec.Request, trace *exec.Trace) (exec.Result, []exec.StageTime)
 	DescribeRuntime(ctx context.Context) (exec.Description, error)
+	ProofOf(pins.Runtime) (pins.Proof, error)
 	MaxDescriptors() int64
 }
 

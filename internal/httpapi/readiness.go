@@ -9,6 +9,7 @@ import (
 
 	"confined/internal/exec"
 	"confined/internal/ns"
+	"confined/internal/pins"
 )
 
 // GetStatus is what this daemon is and how it fares. It answers on any host.
@@ -118,10 +119,11 @@ const describeAgain = 10 * time.Second
 
 // runtimeWatch knows whether the runtime can be identified and is proven,
 // without hashing it for every probe: an outcome holds while every file of the
-// runtime looks the same, a failure for
+// runtime looks the same and something still proves it, a failure for
 // describeAgain. It is for readiness alone: a run always hashes for itself.
 type runtimeWatch struct {
 	describe func(context.Context) (exec.Description, error)
+	proofOf  func(pins.Runtime) (pins.Proof, error)
 	turn     chan struct{} // holds one value while somebody hashes
 
 	mu   sync.Mutex // never held while anybody hashes
@@ -130,8 +132,8 @@ type runtimeWatch struct {
 	at   time.Time // of err
 }
 
-func newRuntimeWatch(describe func(context.Context) (exec.Description, error)) *runtimeWatch {
-	return &runtimeWatch{describe: describe, turn: make(chan struct{}, 1)}
+func newRuntimeWatch(describe func(context.Context) (exec.Description, error), proofOf func(pins.Runtime) (pins.Proof, error)) *runtimeWatch {
+	return &runtimeWatch{describe: describe, proofOf: proofOf, turn: make(chan struct{}, 1)}
 }
 
 // recompute identifies the runtime now. Callers take turns, so that a burst of
@@ -186,7 +188,14 @@ func (w *runtimeWatch) check(ctx context.Context) error {
 func (w *runtimeWatch) known() (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	same := w.last != nil && w.err == nil && w.last.Runtime.LooksUnchanged()
+	same := w.last != nil && w.err == nil && w.last.Runtime.LooksUnchanged() && w.stillProven()
 	failed := w.err != nil && time.Since(w.at) < describeAgain
 	return same || failed, w.err
+}
+
+// stillProven says whether what was last described is proven now: a receipt may
+// have been removed.
+func (w *runtimeWatch) stillProven() bool {
+	_, err := w.proofOf(w.last.Runtime)
+	return err == nil
 }

@@ -25,7 +25,7 @@ func runtimeFile(t *testing.T, path string) pins.RuntimeFile {
 }
 
 // TestProbesDoNotHash: the runtime is described again exactly when a file or a
-// symlink of it looks different.
+// symlink of it looks different, or nothing proves it any more.
 func TestProbesDoNotHash(t *testing.T) {
 	dir := t.TempDir()
 	node, link := filepath.Join(dir, "node"), filepath.Join(dir, "link")
@@ -37,15 +37,15 @@ func TestProbesDoNotHash(t *testing.T) {
 	}
 	must(os.WriteFile(node, []byte("a"), 0o755))
 	must(os.Symlink("node", link))
-	described := 0
+	described, unproven := 0, error(nil)
 	w := newRuntimeWatch(func(context.Context) (exec.Description, error) {
 		described++
 		target, err := os.Readlink(link)
 		must(err)
 		return exec.Description{Runtime: pins.Runtime{Closure: pins.Closure{
 			Node: node, Files: []pins.RuntimeFile{runtimeFile(t, node)}, Aliases: []pins.Alias{{Path: link, Target: target}},
-		}}}, nil
-	})
+		}}}, unproven
+	}, func(pins.Runtime) (pins.Proof, error) { return pins.Proof{}, unproven })
 	changes := []func(){
 		func() {}, // the first look
 		func() { must(os.WriteFile(node, []byte("ab"), 0o755)) },
@@ -69,6 +69,12 @@ func TestProbesDoNotHash(t *testing.T) {
 	if _, err := w.recompute(t.Context()); err != nil || described != len(changes)+1 {
 		t.Errorf("GET /v1/runtime must recompute: %v, %d", err, described)
 	}
+	unproven = errors.New("the receipt is gone")
+	for range 3 {
+		if err := w.check(t.Context()); !errors.Is(err, unproven) || described != len(changes)+2 {
+			t.Errorf("without its receipt: %v, %d", err, described)
+		}
+	}
 }
 
 // TestFailuresAreLookedAtAgain: but not for every probe.
@@ -78,7 +84,7 @@ func TestFailuresAreLookedAtAgain(t *testing.T) {
 		w := newRuntimeWatch(func(context.Context) (exec.Description, error) {
 			described++
 			return exec.Description{}, failure
-		})
+		}, func(pins.Runtime) (pins.Proof, error) { return pins.Proof{}, nil })
 		for range 5 {
 			if err := w.check(t.Context()); !errors.Is(err, failure) {
 				t.Error(err)

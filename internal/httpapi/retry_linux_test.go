@@ -49,7 +49,7 @@ func newRetryRig(t *testing.T, launched func(exec.LaunchedInfo), change func(*Op
 	if err != nil {
 		t.Fatal(err)
 	}
-	executor, err := exec.New(exec.Options{Pool: pool, Node: pinnedNode(t), State: dir + "/state", Proven: pins.NewProofs("").Of, Trace: &exec.Trace{Launched: func(i exec.LaunchedInfo) {
+	executor, err := exec.New(exec.Options{Pool: pool, Node: pinnedNode(t), State: dir + "/state", Proven: pins.NewProofs(pins.ProofOptions{}).Of, Trace: &exec.Trace{Launched: func(i exec.LaunchedInfo) {
 		r.mu.Lock()
 		r.launched++
 		r.mu.Unlock()

@@ -9,21 +9,31 @@ import (
 // cureStable is for a file that somebody is writing.
 const cureStable = "wait until the installation has ended and try again"
 
-// CureOfficial says how to get a Node that the boundary is proven with.
+// CureOfficial says how to get a Node that the boundary is proven with: the newest one.
 func CureOfficial() string {
-	versions := BuiltInVersions()
-	if len(versions) == 0 {
+	proven := builtInsHere()
+	if len(proven) == 0 {
 		return "run the daemon on another system: no official Node is proven for " + runtime.GOOS + "/" + runtime.GOARCH + " yet"
 	}
-	arch := strings.Replace(runtime.GOARCH, "amd64", "x64", 1)
-	pkg := fmt.Sprintf("node-%s-%s", runtime.GOOS, arch)
-	return fmt.Sprintf("name the official Node %s with --node: `make node` in confined's repository brings it to .node, "+
-		"`npm install --prefix DIR %s@%s` to DIR/node_modules/%s/bin/node", strings.Join(versions, " or "), pkg, versions[len(versions)-1], pkg)
+	newest := proven[len(proven)-1]
+	return fmt.Sprintf("name an official Node with --node (%[1]s): `make node NODE=%[2]s` in confined's repository brings it to .node, "+
+		"`npm install --prefix DIR %[3]s@%[2]s` to DIR/node_modules/%[3]s/bin/node", oneOf(BuiltInVersions()), newest.nodeVersion, newest.npmPackage)
+}
+
+// oneOf is a choice in words: "a", "a or b", "a, b or c".
+func oneOf(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // CureUnproven says what admits a Node that nothing proves the boundary with.
-func CureUnproven(node string) string {
-	return "run `confined prove --node " + node + "`, which tries the boundary with it on this host and writes a receipt, or " + CureOfficial()
+// The receipt is one of the daemon whose private directory is state, and of its user.
+func CureUnproven(node, state string) string {
+	return "run `confined prove --node " + node + " --state " + state + "` as the user of the daemon, which tries the boundary with it on this host " +
+		"and writes a receipt, or " + CureOfficial()
 }
 
 // cureExecPath is for a path that leads to something else than Node.
@@ -31,7 +41,7 @@ func cureExecPath() string {
 	if len(BuiltInVersions()) == 0 {
 		return CureOfficial()
 	}
-	return "give --node the path that `node -p process.execPath` prints, where that is a Node " + strings.Join(BuiltInVersions(), " or ")
+	return "give --node the path that `node -p process.execPath` prints, where that is a Node " + oneOf(BuiltInVersions())
 }
 
 // cureInstall is for a library that is not there.

@@ -51,3 +51,6 @@ func mountedNoexec(path string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(path, &st) == nil && st.Flags&unix.MNT_NOEXEC != 0
 }
+
+// machineID is empty: no sysctl tells the machine's own id (kern.uuid is that of the kernel's build).
+func machineID() string { return "" }

@@ -66,3 +66,13 @@ func mountedNoexec(path string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(path, &st) == nil && st.Flags&unix.ST_NOEXEC != 0
 }
+
+// machineID is the first id there is, as its file has it.
+func machineID() string {
+	for _, path := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
+		if text, err := os.ReadFile(path); err == nil && len(text) > 0 {
+			return string(text)
+		}
+	}
+	return ""
+}

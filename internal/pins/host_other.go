@@ -20,3 +20,5 @@ func fileID(fs.FileInfo) (FileID, error) { return FileID{}, errHost }
 func ownerOf(fs.FileInfo) (uid, gid int, known bool) { return 0, 0, false }
 
 func mountedNoexec(string) bool { return false }
+
+func machineID() string { return "" }

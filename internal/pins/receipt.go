@@ -42,6 +42,26 @@ type Counts struct {
 	Untried         int `json:"untried"`
 }
 
+// Count counts rows. One whose verdict is none of the known counts as failed.
+func Count(rows []Row) Counts {
+	var c Counts
+	for _, r := range rows {
+		switch {
+		case r.Verdict == Denied && r.Control != nil:
+			c.Denied++
+		case r.Verdict == Denied:
+			c.DeniedUnmatched++
+		case r.Verdict == Allowed:
+			c.Allowed++
+		case r.Verdict == Untried:
+			c.Untried++
+		default:
+			c.Failed++
+		}
+	}
+	return c
+}
+
 // Receipt is what one run of the whole boundary suite found, on one host, by one user, with one runtime.
 type Receipt struct {
 	Format      string    `json:"format"` // ReceiptFormat
@@ -70,4 +90,9 @@ const ReceiptFormat = "confined-receipt/1"
 // Passed says whether the suite was tried whole and every row is as it must be.
 func (r Receipt) Passed() bool {
 	return r.Counts.Failed == 0 && r.Counts.Untried == 0 && r.Counts.Denied > 0 && r.Counts.Allowed > 0
+}
+
+// EndedAt is when the suite was done.
+func (r Receipt) EndedAt() time.Time {
+	return r.StartedAt.Add(time.Duration(r.DurationMs) * time.Millisecond)
 }

@@ -3,7 +3,6 @@ package pins
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -164,66 +163,5 @@ func TestHostFacts(t *testing.T) {
 		if err != nil || facts[0].Value+"\n" != string(release) {
 			t.Errorf("kernel release %q, the kernel says %q, %v", facts[0].Value, release, err)
 		}
-	}
-}
-
-func TestBuiltIn(t *testing.T) {
-	sum, err := hex.DecodeString("19235a9b678f84729464c52623f92de130a165452747c6826d3fdc13df3abcc3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	official := func() Runtime {
-		c := sampleClosure()
-		c.Files[1].SHA256 = [32]byte(sum)
-		rt := NewRuntime(c, "v26.8.1", nil)
-		rt.OS, rt.Arch = "linux", "amd64"
-		return rt
-	}
-	if p, ok := BuiltIn(official()); !ok || p != (Proof{Kind: ProofBuiltIn}) {
-		t.Errorf("the official binary: %+v, %v", p, ok)
-	}
-	edits := map[string]func(*Runtime){
-		"os":              func(rt *Runtime) { rt.OS = "darwin" },
-		"arch":            func(rt *Runtime) { rt.Arch = "arm64" },
-		"version":         func(rt *Runtime) { rt.NodeVersion = "v26.8.10" },
-		"binary":          func(rt *Runtime) { rt.Files[1].SHA256[0]++ },
-		"another file":    func(rt *Runtime) { rt.Files[0].SHA256, rt.Files[1].SHA256 = rt.Files[1].SHA256, rt.Files[0].SHA256 },
-		"not in closure":  func(rt *Runtime) { rt.Node = "/elsewhere" },
-		"nothing at all ": func(rt *Runtime) { *rt = Runtime{} },
-	}
-	for name, edit := range edits {
-		rt := official()
-		edit(&rt)
-		if p, ok := BuiltIn(rt); ok || p != (Proof{}) {
-			t.Errorf("%s: %+v, %v", name, p, ok)
-		}
-	}
-}
-
-// TestBuiltInVersions: what people are told is what the table holds for this build.
-func TestBuiltInVersions(t *testing.T) {
-	want := 0
-	for _, b := range builtIns() {
-		if _, err := ParseDigest(digestPrefix + b.sha256); err != nil {
-			t.Errorf("%+v: %v", b, err)
-		}
-		if b.os == runtime.GOOS && b.arch == runtime.GOARCH {
-			want++
-		}
-	}
-	if got := BuiltInVersions(); len(got) != want || (runtime.GOOS == "linux" && runtime.GOARCH == "amd64" && !slices.Contains(got, "26.8.1")) {
-		t.Errorf("%q, want %d", got, want)
-	}
-}
-
-// TestBuiltInHoldsThePinnedNode: the entry is the hash of the binary that the tests run with.
-func TestBuiltInHoldsThePinnedNode(t *testing.T) {
-	content, err := os.ReadFile(pinnedNode(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := fmt.Sprintf("%x", sha256.Sum256(content))
-	if !slices.ContainsFunc(builtIns(), func(b builtIn) bool { return b.sha256 == sum }) {
-		t.Errorf("no built-in entry has the hash of the pinned Node, %s", sum)
 	}
 }

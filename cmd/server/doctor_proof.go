@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"confined/internal/pins"
+)
+
+// provenBy says what proves the boundary, with the file where there is one.
+func provenBy(p pins.Proof) string {
+	if p.Kind == pins.ProofReceipt {
+		return fmt.Sprintf("%s of %s, %s", p.Kind, p.ProvenAt.Local().Format(time.DateTime), p.File)
+	}
+	return p.Kind
+}
+
+// lookAtReceipts counts what is among the receipts, with rt as the runtime in
+// question, and names those that are not what a suite of this user's wrote.
+// Where there are none nothing is said.
+func lookAtReceipts(c config, proofs *pins.Proofs, rt pins.Runtime) []finding {
+	found, err := proofs.Survey(rt)
+	if err != nil {
+		return []finding{{"receipts", verdictNote, err.Error(), "chmod 700 " + shellWord(receiptsDir(c)) + ", where it is yours"}}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	counts := map[pins.ReceiptState]int{}
+	var unfit []finding
+	for _, f := range found {
+		counts[f.State]++
+		if f.State == pins.ReceiptDamaged || f.State == pins.ReceiptForeign {
+			unfit = append(unfit, finding{"receipt", verdictNote, fmt.Sprintf("%s is %s: %s", filepath.Base(f.File), f.State, f.Why), ""})
+		}
+	}
+	var said []string
+	for _, s := range []struct {
+		state pins.ReceiptState
+		words string
+	}{
+		{pins.ReceiptProves, "about this Node"}, {pins.ReceiptOther, "about another Node, library or kernel"}, {pins.ReceiptStale, "of another build's boundary or suite"},
+		{pins.ReceiptForeign, "foreign"}, {pins.ReceiptDamaged, "damaged"},
+	} {
+		if counts[s.state] > 0 {
+			said = append(said, fmt.Sprintf("%d %s", counts[s.state], s.words))
+		}
+	}
+	return append([]finding{{"receipts", verdictNote, receiptsDir(c) + ": " + strings.Join(said, ", "), ""}}, unfit...)
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"confined/internal/confine"
+	"confined/internal/exec"
+	"confined/internal/ns"
+	"confined/internal/pins"
+	"confined/internal/prove"
+)
+
+// proveFlags are those of `confined prove`; its config is what serve is given
+// too.
+type proveFlags struct {
+	config
+	ifNeeded bool
+}
+
+// proveCommand is `confined prove`: the whole boundary suite, once, and a
+// receipt where it passed.
+func proveCommand(args []string, in surroundings) error {
+	p, err := parseProve(args, in)
+	if err != nil {
+		return err
+	}
+	signal.Ignore(syscall.SIGPIPE) // a reader that goes away must not end the suite in the middle
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := p.prepare(); err != nil {
+		return err
+	}
+	if p.ifNeeded {
+		proof, err := p.needless(ctx, in)
+		if err != nil || proof.Kind != "" {
+			return p.tellNeedless(in, proof, err)
+		}
+	}
+	show := newProgress(in.stderr)
+	receipt, err := prove.Run(ctx, prove.Options{Node: p.node, State: p.state, Progress: show.tell})
+	show.end()
+	if err != nil {
+		return unproven(ctx, err)
+	}
+	return p.conclude(in, receipt)
+}
+
+func parseProve(args []string, in surroundings) (p proveFlags, err error) {
+	fs := newFlagSet("prove")
+	p.proofFlags(fs)
+	fs.BoolVar(&p.ifNeeded, "if-needed", false, "do nothing where serve with the same --node, --state and --require-receipt would admit this Node")
+	fs.BoolVar(&p.json, "json", false, "print JSON")
+	if err := parse(fs, args, in); err != nil {
+		return p, err
+	}
+	if err := wholePlace(in, "state", &p.state); err != nil {
+		return p, err
+	}
+	return p, p.findNode()
+}
+
+// prepare establishes that this host may have the boundary and that the suite
+// can make its roots in the state directory, which it makes as serve does.
+func (p proveFlags) prepare() error {
+	if problem := confine.HostProblem(); problem != nil {
+		return problem
+	}
+	if err := makePlace(p.state); err != nil {
+		return fmt.Errorf("--state: %w", err)
+	}
+	trial := config{root: filepath.Join(p.state, "roots", "root"), state: p.state, maxRetained: 1}
+	err := judgePlaceOfRoot(trial)
+	var misplaced *ns.MisplacedError
+	if !errors.As(err, &misplaced) {
+		return err
+	}
+	cure := "give --state a directory of its own that can hold roots, here and to serve"
+	if root, found := fitRoot(trial); found {
+		cure += ", as in --state " + filepath.Join(filepath.Dir(root), ours("confined-state"))
+	}
+	return &unfitError{"--state: the suite makes its roots in it, and none is fit there: " + misplaced.Problem, cure}
+}
+
+// needless is the proof by which serve, told the same, would admit this Node
+// now. Where it would refuse it for want of one, the proof is zero, and why is
+// said on stderr.
+func (p proveFlags) needless(ctx context.Context, in surroundings) (pins.Proof, error) {
+	description, err := describeNode(ctx, p.config, p.state, newProofs(p.config))
+	var missing *exec.UnprovenError
+	if errors.As(err, &missing) {
+		fmt.Fprintf(in.stderr, "confined prove: needed: %s\n", oneLine(missing.Why))
+		return pins.Proof{}, nil
+	}
+	return description.Proof, err
+}
+
+// conclude keeps the receipt of a suite that passed, prints what came of it, and
+// is success only for one that passed and is kept.
+func (p proveFlags) conclude(in surroundings, r pins.Receipt) error {
+	done := proved{Verdict: verdictOf(r), Receipt: &r}
+	var failed error
+	if done.Verdict == provePassed {
+		done.File, done.Digest, failed = pins.WriteReceipt(receiptsDir(p.config), r)
+	}
+	var err error
+	if p.json {
+		err = writeIndented(in.stdout, done)
+	} else {
+		err = done.print(in.stdout, p.node)
+	}
+	switch {
+	case failed != nil:
+		return failed
+	case err != nil && done.File != "":
+		return fmt.Errorf("the suite passed and %s is written, but it could not be told on stdout: %w", done.File, err)
+	case err != nil:
+		return err
+	case done.Verdict != provePassed:
+		return errSaid
+	}
+	return nil
+}
+
+// tellNeedless ends a command that had nothing to do, or could not tell.
+func (p proveFlags) tellNeedless(in surroundings, proof pins.Proof, err error) error {
+	if err != nil {
+		return unproven(context.Background(), err)
+	}
+	if p.json {
+		return writeIndented(in.stdout, proved{Verdict: proveNotNeeded, File: proof.File, Digest: proof.Receipt})
+	}
+	_, err = fmt.Fprintf(in.stdout, "not needed: the boundary is proven with %s (%s)\n", oneLine(p.node), oneLine(provenBy(proof)))
+	return err
+}
+
+// unproven words why there was no verdict.
+func unproven(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errors.New("interrupted: nothing was proven, no receipt was written, and nothing is left")
+	}
+	return err
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+
+	"confined/internal/pins"
+)
+
+// Widths below which a column of words says nothing. Evidence is left out then.
+const (
+	narrowestEvidence = 8
+	narrowestProbe    = 12
+)
+
+// widthOf is how many characters a line of a terminal holds, and 0 for what is
+// no terminal: nothing is cut there.
+func widthOf(stream any) int {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return 0
+	}
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
+}
+
+// writeTable writes the rows under a heading for each family, in the order in
+// which they come. Where width is not 0 no line is longer, as far as that can
+// be: evidence is cut first and then left out, then the probe's name is cut.
+func writeTable(b *strings.Builder, rows []pins.Row, width int) {
+	head := [6]string{"probe", "by", "unconfined", "confined", "evidence", "verdict"}
+	cells := [][6]string{head}
+	for _, row := range rows {
+		cells = append(cells, cellsOf(row))
+	}
+	widths := fit(cells, width)
+	if len(rows) > 0 {
+		writeLine(b, "", head, widths)
+	}
+	family := ""
+	for i, row := range rows {
+		if row.Family != family {
+			family = row.Family
+			fmt.Fprintf(b, "%s\n", oneLine(family))
+		}
+		writeLine(b, markOf(row.Verdict), cells[i+1], widths)
+	}
+	if len(rows) > 0 {
+		b.WriteString("\n")
+	}
+}
+
+// cellsOf is one row as it is printed: probe, who acts, what came of it
+// unconfined and confined, evidence, verdict.
+func cellsOf(row pins.Row) [6]string {
+	unconfined := outcomeText(row.Control)
+	if row.NoControl != "" {
+		unconfined = "not done"
+	}
+	return [6]string{oneLine(row.Name), byText(row.Kind), unconfined, outcomeText(row.Confined), oneLine(row.Evidence), string(row.Verdict)}
+}
+
+// outcomeText is what came of an act: whether it took place, and what the
+// program was told.
+func outcomeText(o *pins.Outcome) string {
+	switch {
+	case o == nil:
+		return "-"
+	case o.Took && o.Code != "":
+		return "took place, " + oneLine(o.Code)
+	case o.Took:
+		return "took place"
+	case o.Code != "":
+		return oneLine(o.Code)
+	}
+	return "did not"
+}
+
+// byText is who acts, in few letters.
+func byText(kind string) string {
+	if kind == "javascript" {
+		return "js"
+	}
+	return oneLine(kind)
+}
+
+func markOf(v pins.Verdict) string {
+	return map[pins.Verdict]string{pins.Denied: "✓", pins.Allowed: "✓", pins.Failed: "✗", pins.Untried: "·"}[v]
+}
+
+// fit is the width of each column.
+func fit(cells [][6]string, width int) [6]int {
+	var widths [6]int
+	for _, line := range cells {
+		for i, cell := range line {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	if width == 0 {
+		return widths
+	}
+	total := 4 + 2*(len(widths)-1) // the mark, its margins, and two spaces between columns
+	for _, w := range widths {
+		total += w
+	}
+	if over := total - width; over > 0 {
+		evidence := widths[4] - over
+		if evidence < narrowestEvidence {
+			evidence = -2 // without the space before it
+		}
+		total -= widths[4] - evidence
+		widths[4] = max(0, evidence)
+	}
+	if over := total - width; over > 0 {
+		widths[0] = max(widths[0]-over, min(widths[0], narrowestProbe))
+	}
+	return widths
+}
+
+// writeLine writes one line of the table; the verdict follows the mark.
+func writeLine(b *strings.Builder, mark string, cells [6]string, widths [6]int) {
+	line := "  " + mark + pad(mark, 1) + " " + cells[5] + pad(cells[5], widths[5])
+	for i, cell := range cells[:5] {
+		cell = cut(cell, widths[i])
+		line += "  " + cell + pad(cell, widths[i])
+	}
+	b.WriteString(strings.TrimRight(line, " ") + "\n")
+}
+
+// cut shortens text to width characters.
+func cut(text string, width int) string {
+	runes := []rune(text)
+	switch {
+	case len(runes) <= width:
+		return text
+	case width == 0:
+		return ""
+	}
+	return string(runes[:width-1]) + "…"
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"confined/internal/pins"
+)
+
+// What a suite comes to.
+const (
+	provePassed    = "passed"
+	proveFailed    = "failed"     // a row is not as it must be
+	proveUntried   = "untried"    // none failed, but not all were tried: no compiler
+	proveNotNeeded = "not-needed" // nothing was run
+)
+
+// proved is what `confined prove --json` prints.
+type proved struct {
+	Verdict string        `json:"verdict"`
+	File    string        `json:"receiptFile,omitempty"` // only where there is one
+	Digest  pins.Digest   `json:"receiptDigest,omitempty"`
+	Receipt *pins.Receipt `json:"receipt,omitempty"` // not with not-needed
+}
+
+func verdictOf(r pins.Receipt) string {
+	switch {
+	case r.Passed():
+		return provePassed
+	case r.Counts.Failed == 0 && r.Counts.Untried > 0:
+		return proveUntried
+	}
+	return proveFailed
+}
+
+// cureCompiler is for a host where the native probe cannot be built.
+const cureCompiler = "install a C compiler and its headers (Debian, Ubuntu: gcc libc6-dev; Fedora: gcc glibc-devel; Alpine: build-base), and run it again"
+
+// print writes the table, what failed once more with the reason, the counts and
+// the verdict.
+func (p proved) print(to io.Writer, node string) error {
+	r := *p.Receipt
+	var b strings.Builder
+	writeTable(&b, r.Rows, widthOf(to))
+	writeFailures(&b, r.Rows)
+	writeCounts(&b, r)
+	b.WriteString(p.sentence(node))
+	_, err := io.WriteString(to, b.String())
+	return err
+}
+
+// writeFailures repeats the rows that failed.
+func writeFailures(b *strings.Builder, rows []pins.Row) {
+	for _, row := range rows {
+		if row.Verdict == pins.Failed {
+			fmt.Fprintf(b, "%s failed: %s: %s\n", markOf(row.Verdict), oneLine(row.Family+", "+row.Name), oneLine(row.Why))
+		}
+	}
+	if slices.ContainsFunc(rows, func(r pins.Row) bool { return r.Verdict == pins.Failed }) {
+		b.WriteString("\n")
+	}
+}
+
+// writeCounts counts apart what was denied and could not be compared, by reason.
+func writeCounts(b *strings.Builder, r pins.Receipt) {
+	c := r.Counts
+	fmt.Fprintf(b, "%5d denied, of which each took place unconfined\n%5d denied without such a comparison\n", c.Denied, c.DeniedUnmatched)
+	reasons := map[string]int{}
+	for _, row := range r.Rows {
+		if row.Verdict == pins.Denied && row.Control == nil {
+			reasons[row.NoControl]++
+		}
+	}
+	listed := make([]string, 0, len(reasons))
+	for reason := range reasons {
+		listed = append(listed, reason)
+	}
+	slices.SortFunc(listed, func(x, y string) int { return cmp.Or(reasons[y]-reasons[x], strings.Compare(x, y)) })
+	for _, reason := range listed {
+		fmt.Fprintf(b, "%9d  %s\n", reasons[reason], oneLine(reason))
+	}
+	fmt.Fprintf(b, "%5d allowed\n%5d untried\n%5d failed\n\n", c.Allowed, c.Untried, c.Failed)
+}
+
+// sentence is the verdict in words, with how long it took and the receipt.
+func (p proved) sentence(node string) string {
+	r := *p.Receipt
+	what := fmt.Sprintf("Node %s (%s), for uid %d on this host", strings.TrimPrefix(r.NodeVersion, "v"), oneLine(node), r.UID)
+	took := (time.Duration(r.DurationMs) * time.Millisecond).Round(100 * time.Millisecond)
+	switch {
+	case p.Verdict == provePassed && p.File != "":
+		return fmt.Sprintf("The boundary holds with %s: proven in %s.\nreceipt: %s\n", oneLine(what), took, oneLine(p.File))
+	case p.Verdict == provePassed:
+		return fmt.Sprintf("The boundary held with %s, in %s, but there is no receipt of it.\n", oneLine(what), took)
+	case p.Verdict == proveUntried:
+		return fmt.Sprintf("Nothing is proven about %s: %d rows were not tried, for want of a C compiler (%s).\ncure: %s\n", oneLine(what), r.Counts.Untried, took, cureCompiler)
+	}
+	return fmt.Sprintf("The boundary does NOT hold with %s: see what is marked %s above (%s). No receipt was written; run no program with this Node that you do not trust.\n",
+		oneLine(what), markOf(pins.Failed), took)
+}

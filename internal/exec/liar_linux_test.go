@@ -1,0 +1,150 @@
+package exec
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// lieMark begins the last argument of a run in which the test binary, being the
+// launcher, is neither launch stage nor Node but a liar: the mark and the name
+// of a lie. It has the same descriptors, and prints "ran" as its program.
+const lieMark = "a test has the stage lie: "
+
+// lie is one row: what the liar does, and what the host makes of it.
+type lie struct {
+	name string
+	tell func(*liar)
+	want outcome
+}
+
+var (
+	neverAdmitted = outcome{status: StatusObserved, admission: AdmissionAbsent, problems: "admission-absent", namespace: "removed", slot: "empty"}
+	malformed     = outcome{status: StatusObserved, admission: AdmissionMalformed, stop: StopControlMalformed, problems: "admission-malformed",
+		namespace: "removed", slot: "empty", exit: "SIGKILL"}
+)
+
+// lies are everything but the truth, which is the first row. What is written at
+// once is written before the gate can be open.
+func lies() []lie {
+	right := Bounds{CPUSeconds: 20, MaxDescriptors: 64}.asked().text()
+	wrong := Bounds{CPUSeconds: 21, MaxDescriptors: 64}.asked().text()
+	mismatch := outcome{status: StatusObserved, admission: AdmissionAbsent, stop: StopLimitsMismatch, problems: "admission-absent limits-mismatch",
+		namespace: "removed", slot: "empty", exit: "SIGKILL"}
+	boldMismatch, timeout, refused := mismatch, neverAdmitted.ending("SIGKILL"), neverAdmitted.ending("0")
+	boldMismatch.admission, boldMismatch.problems = AdmissionMalformed, "admission-malformed limits-mismatch"
+	timeout.stop = StopTimeout
+	refused.admission, refused.problems = AdmissionRefused, "admission-refused"
+	return []lie{
+		{"no lie", func(l *liar) { l.say(right).wait().say(recordAdmitted).hangUp() }, observedClean.ending("0")},
+
+		{"another limit", func(l *liar) { l.say(wrong).wait().say(recordAdmitted) }, mismatch},
+		{"another limit, and admitted at once", func(l *liar) { l.say(wrong + recordAdmitted).stay() }, boldMismatch},
+		{"no limit", func(l *liar) { l.say(strings.Repeat(wordUnlimited+"\n", limitLines)).wait() }, mismatch},
+		{"a limit too few", func(l *liar) { l.say(right[:len(right)-2] + recordAdmitted).stay() }, malformed},
+		{"a limit too many", func(l *liar) { l.say(right + "0\n" + recordAdmitted).stay() }, malformed},
+
+		{"admitted at once", func(l *liar) { l.say(right + recordAdmitted).stay() }, malformed},
+		{"admitted twice", func(l *liar) { l.say(right).wait().say(recordAdmitted + recordAdmitted).stay() }, malformed},
+		{"another version's record", func(l *liar) { l.say(right).wait().say("sf-confined/2 admitted\n").stay() }, malformed},
+		{"a record that does not end", func(l *liar) { l.say(right).wait().say(strings.TrimSpace(recordAdmitted)).hangUp() }, neverAdmitted.ending("0")},
+		{"no record", func(l *liar) { l.say(right).wait().hangUp() }, neverAdmitted.ending("0")},
+		{"the record elsewhere", func(l *liar) { l.say(right).wait().hangUp().print(recordAdmitted) }, neverAdmitted.ending("0")},
+		{"refused, and goes on", func(l *liar) { l.say(right).wait().say(recordRefused).hangUp() }, refused},
+		{"refused, and then admitted", func(l *liar) { l.say(right).wait().say(recordRefused + recordAdmitted).stay() }, malformed},
+
+		{"garbage", func(l *liar) { l.say("\x00\xff\n").stay() }, malformed},
+		{"a flood", func(l *liar) { l.say(strings.Repeat("1\n", 1<<20)).stay() }, malformed},
+		{"nothing", func(l *liar) { l.stay() }, timeout},
+		{"nothing but an end", func(l *liar) { l.hangUp() }, neverAdmitted.ending("0")},
+		{"an end within the limits", func(l *liar) { l.say(right[:7]).hangUp() }, neverAdmitted.ending("0")},
+
+		{"dead before its limits", func(l *liar) { l.die() }, neverAdmitted.ending("SIGKILL")},
+		{"dead at the gate", func(l *liar) { l.say(right).die() }, neverAdmitted.ending("SIGKILL")},
+		{"dead behind the gate", func(l *liar) { l.say(right).wait().die() }, neverAdmitted.ending("SIGKILL")},
+	}
+}
+
+// TestLyingControlPipe: no lie that the host can tell from the truth passes for
+// an admission.
+func TestLyingControlPipe(t *testing.T) {
+	w := newWorld(t)
+	w.player()
+	e := w.executor()
+	w.pin(e)
+	for _, row := range lies() {
+		t.Run(row.name, func(t *testing.T) {
+			w.next(t)
+			w.spec.Args = []string{lieMark + row.name}
+			if row.want.stop == StopTimeout {
+				w.spec.TimeoutMs = 500
+			}
+			row.want.check(t, w.run(e), w)
+		})
+	}
+}
+
+// lieAsStage is the liar's main function.
+func lieAsStage(argv []string) {
+	name, found := strings.CutPrefix(argv[len(argv)-1], lieMark)
+	if !found {
+		return
+	}
+	for _, row := range lies() {
+		if row.name == name {
+			l := &liar{}
+			row.tell(l)
+			l.print("ran\n")
+			unix.Exit(0)
+		}
+	}
+	unix.Exit(2)
+}
+
+// liar is the process at the other ends of the pipes.
+type liar struct{}
+
+// say writes control text.
+func (l *liar) say(text string) *liar { return l.write(3, text) }
+
+// print writes what a program might.
+func (l *liar) print(text string) *liar { return l.write(1, text) }
+
+func (l *liar) write(fd int, text string) *liar {
+	for text != "" {
+		n, err := unix.Write(fd, []byte(text))
+		if err != nil {
+			l.stay()
+		}
+		text = text[n:]
+	}
+	return l
+}
+
+// wait returns when the gate is open.
+func (l *liar) wait() *liar {
+	if n, err := unix.Read(0, make([]byte, 1)); n != 1 || err != nil {
+		l.stay()
+	}
+	return l
+}
+
+func (l *liar) hangUp() *liar {
+	_ = unix.Close(3)
+	return l
+}
+
+// stay prints as a program would, and does not end by itself.
+func (l *liar) stay() {
+	_, _ = os.Stdout.WriteString("ran\n")
+	for {
+		_, _ = unix.Poll(nil, -1)
+	}
+}
+
+func (l *liar) die() {
+	_ = unix.Kill(unix.Getpid(), unix.SIGKILL)
+	l.stay()
+}
