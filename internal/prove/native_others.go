@@ -45,7 +45,6 @@ func linuxOthers() []Probe {
 		onOther("pidfd_getfd", "take_descriptor", "EPERM", answer()),
 		onOther("ptrace, attaching", "attach", "EPERM", answer()),
 		onOther("ptrace, seizing", "seize", "EPERM", answer()),
-		onOther("ptrace, being traced", "trace_me", "EPERM", answer()),
 		onOther("process_vm_readv", "peek_other", "EPERM", answer()),
 		onOther("process_vm_writev", "poke_other", "EPERM", answer()),
 		onOther("process_vm_readv of oneself", "peek_self", "EPERM", answer()),

@@ -151,7 +151,7 @@ static void perform(const struct act *a) {
 	said[0] = code[0] = 0;
 	report(a->act());
 	for (int fd = 3; fd < 64 && !a->lasts; fd++) close(fd);
-	if (chdir(world("input")) == -1) exit(2); // an act may have gone elsewhere
+	if (chdir(world("input")) == -1) errno = 0; // an act may have gone elsewhere, even to where there is no way back
 }
 
 // apart does an act in a child, and says whether there can be one.
@@ -223,6 +223,7 @@ static void admit(void) {
 
 int main(int argc, char **argv) {
 	look_at_start();
+	signal(SIGXFSZ, SIG_IGN); // an act may write to a file where none may grow: that is then EFBIG
 	self = argv[0];
 	if (argc == 2 && !strcmp(argv[1], "--version")) return puts("v1.0.0") < 0;
 	if (argc == 3 && (!strcmp(argv[1], "executed") || !strcmp(argv[1], "resumed"))) { // by an act of execlock.c
