@@ -84,7 +84,11 @@ func TestProveForPeople(t *testing.T) {
 	r := madeUp(asMadeUp)
 	r.UID = 7
 	var out bytes.Buffer
-	p := proved{Verdict: verdictOf(r), File: "/s/receipts/r.json", Receipt: &r}
+	p, err := newProved(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.File = "/s/receipts/r.json"
 	if err := p.print(&out, "/n/node"); err != nil || out.String() != strings.Replace(passedText, "UID", "7", 1) {
 		t.Errorf("%v\n got\n%s\nwant\n%s", err, out.String(), passedText)
 	}
@@ -145,7 +149,7 @@ func TestProveVerdicts(t *testing.T) {
 func checkProveJSON(t *testing.T, p proveFlags, r pins.Receipt, verdict string) {
 	t.Helper()
 	p.json = true
-	r.DurationMs++ // another one
+	r.StartedAt = r.StartedAt.Add(1001001) // another one, in nanoseconds
 	var out bytes.Buffer
 	_ = p.conclude(surroundings{stdout: &out, stderr: io.Discard}, r)
 	var got struct {
