@@ -10,7 +10,7 @@ endif
 TESTFLAGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test prove-all prove-new bench load build node generate check lint fmt vet clean
+.PHONY: help demo test faults prove-all prove-new bench load soak build node tools generate check lint fmt vet clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -24,7 +24,7 @@ demo: ## build, fetch Node, run examples/hello on a daemon of its own, judge the
 # compiled as `make build` compiles.
 test: ## every test; those that test their own process with the race detector
 	@packaging/need.sh host go cc npm curl jq python3
-	@$(MAKE) --no-print-directory node
+	@$(MAKE) --no-print-directory node tools
 	dir="$$(packaging/fit-dir.sh test)" && export TMPDIR="$$dir" && \
 	go test -race -shuffle=on $(TESTFLAGS) $$(go list ./... | grep -v '/e2e$$') && \
 	CGO_ENABLED=0 go test -trimpath -shuffle=on $(TESTFLAGS) ./e2e
@@ -42,6 +42,16 @@ prove-new: ## the boundary suite with the official Node of version NODE, which i
 	@$(MAKE) --no-print-directory build
 	@packaging/prove-new.sh "$(NODE)"
 
+# How often the fault table runs, as in `make faults ROUNDS=3`. Under make test
+# it is once, or FAULT_ROUNDS times.
+ROUNDS ?= 50
+
+faults: ## the fault table, 50 times in a row with the race detector
+	@packaging/need.sh host go cc npm
+	@$(MAKE) --no-print-directory node
+	dir="$$(packaging/fit-dir.sh faults)" && \
+	TMPDIR="$$dir" FAULT_ROUNDS=$(ROUNDS) go test -race -count=1 -timeout=4h -run='^(TestFaults|TestMoreRunsThanSlots)$$' $(TESTFLAGS) ./internal/exec
+
 bench: ## confined runs against plain node, as ratios
 	@packaging/need.sh host go npm
 	@$(MAKE) --no-print-directory node
@@ -55,6 +65,16 @@ load: ## mixed load at four times the capacity, with a SIGTERM in the middle, ju
 	@$(MAKE) --no-print-directory node build
 	@packaging/load.sh -for $(LOAD)
 
+# How long the soak lasts, as in `make soak SOAK=30s`, and what it draws by.
+SOAK ?= 10m
+SEED ?=
+
+soak: ## hostile load on daemons that are killed now and then, judged from outside all the time
+	@packaging/need.sh host go npm
+	@$(MAKE) --no-print-directory node
+	dir="$$(packaging/fit-dir.sh soak)" && TMPDIR="$$dir" CONFINE_SOAK=$(SOAK) CONFINE_SOAK_SEED=$(SEED) \
+		CGO_ENABLED=0 go test -trimpath -v -count=1 -timeout=0 -run='^TestSoak$$' ./e2e
+
 build: ## bin/confined
 	@packaging/need.sh go
 	CGO_ENABLED=0 go build -trimpath -o bin/confined ./cmd/server
@@ -62,9 +82,12 @@ build: ## bin/confined
 node: ## the Node of the tests, or the one of version NODE, into .node
 	@packaging/fetch-node.sh "$(NODE)"
 
-generate: ## the HTTP code from openapi.yaml
+tools: ## the pinned npm tools that tests run inside, into .node/tools
+	@packaging/fetch-tools.sh packaging/tools
+
+generate: ## the HTTP code from openapi.yaml, docs/denied.md from the boundary suite
 	@packaging/need.sh go
-	go generate ./internal/httpapi ./client/api
+	go generate ./internal/httpapi ./client/api ./internal/prove/denied
 
 check: ## formatting, vet for every platform, tidy modules, generated code
 	@packaging/need.sh go

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // upload is a body of one form around one large file: what comes before it, the
@@ -53,11 +54,14 @@ func (r runRequest) inline() map[string]any {
 	for name, tree := range map[string]files{"program": r.program, "input": r.input} {
 		entries := []any{}
 		for _, f := range tree.list() {
-			encoding := "utf-8"
-			if f.content == placeOfBig {
+			encoding, data := "utf-8", f.content
+			switch {
+			case data == placeOfBig:
 				encoding = "base64"
+			case !utf8.ValidString(data):
+				encoding, data = "base64", base64.StdEncoding.EncodeToString([]byte(data))
 			}
-			entries = append(entries, map[string]any{"path": f.path, "content": map[string]any{"encoding": encoding, "data": f.content}})
+			entries = append(entries, map[string]any{"path": f.path, "content": map[string]any{"encoding": encoding, "data": data}})
 		}
 		doc[name].(map[string]any)["files"] = entries
 	}

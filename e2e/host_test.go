@@ -91,3 +91,14 @@ func (d *daemon) programs() []int {
 
 // gone says whether no process has this pid.
 func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+func readText(path string) (string, error) {
+	content, err := os.ReadFile(path)
+	return string(content), err
+}
+
+func sameFile(one, other string) bool {
+	a, err1 := os.Stat(one)
+	b, err2 := os.Stat(other)
+	return err1 == nil && err2 == nil && os.SameFile(a, b)
+}

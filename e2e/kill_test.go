@@ -182,6 +182,25 @@ func tree(t *testing.T, dir string) string {
 	return fingerprint(paths...)
 }
 
+// fingerprint is all that can be known of files without touching them, save the
+// time of the last reading.
+func fingerprint(paths ...string) string {
+	var all strings.Builder
+	for _, path := range paths {
+		var st syscall.Stat_t
+		if err := syscall.Lstat(path, &st); err != nil {
+			fmt.Fprintln(&all, path, err)
+			continue
+		}
+		content := ""
+		if st.Mode&syscall.S_IFMT == syscall.S_IFREG {
+			content, _ = readText(path)
+		}
+		fmt.Fprintln(&all, path, st.Ino, st.Mode, st.Nlink, st.Uid, st.Gid, st.Size, st.Mtim, st.Ctim, digestOf([]byte(content)))
+	}
+	return all.String()
+}
+
 func mustBeUntouched(t *testing.T, d *daemon, before string) {
 	t.Helper()
 	if after := tree(t, d.root); after != before {

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"os"
 	osexec "os/exec"
@@ -127,30 +126,4 @@ func within(limit time.Duration, ok func() bool) bool {
 		}
 	}
 	return true
-}
-
-// random is a word that nobody can guess, so that whoever says it has read it.
-func random() string { return rand.Text() }
-
-// user is whom a process belongs to.
-type user struct{ uid, gid int }
-
-func us() user { return user{os.Geteuid(), os.Getegid()} }
-
-// runUser is whom the program in a slot belongs to, seen from the host: the
-// daemon's user, or under root one of the slot's own.
-func runUser(slot int) user {
-	if us().uid == 0 {
-		return user{61000 + slot, 61000 + slot}
-	}
-	return us()
-}
-
-// as makes a command run as u and in a process group of its own.
-func as(u user, cmd *osexec.Cmd) *osexec.Cmd {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if u != us() {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(u.uid), Gid: uint32(u.gid)}
-	}
-	return cmd
 }

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// TestLoad sends 100 runs at once to 8 slots, 2 workers and a queue for less than
+// TestLoad sends 60 runs at once to 8 slots, 2 workers and a queue for less than
 // half of them, every tenth by a client that goes away. Every answer is the right result
 // of its own run, or 429; and nothing is left.
 func TestLoad(t *testing.T) {
-	const runs, queue = 100, 40
+	const runs, queue = 60, 24
 	d := startDaemon(t, withFlags("--workers=2", "--max-retained=8", fmt.Sprintf("--queue=%d", queue)))
 	mustEcho(t, d, d.echo(t, -1), d.post(t, d.echo(t, -1)))
 	before := d.traces(t)

@@ -110,6 +110,20 @@ func signalName(s syscall.Signal) string {
 	return names[s]
 }
 
+// parts says where this differs from want, or nothing.
+func (o outcome) parts(want outcome) string {
+	for _, stream := range []struct{ name, got, want string }{{"stdout", o.stdout, want.stdout}, {"stderr", o.stderr, want.stderr}} {
+		n := 0
+		for n < min(len(stream.got), len(stream.want)) && stream.got[n] == stream.want[n] {
+			n++
+		}
+		if n < max(len(stream.got), len(stream.want)) {
+			return fmt.Sprintf("%s of %d and %d bytes, from byte %d: %.200q, %.200q", stream.name, len(stream.got), len(stream.want), n, stream.got[n:], stream.want[n:])
+		}
+	}
+	return ""
+}
+
 // String shows an outcome in one line, long output shortened.
 func (o outcome) String() string {
 	return fmt.Sprintf("code %d, signal %q, stdout %.1500q, stderr %.3000q", o.code, o.signal, o.stdout, o.stderr)

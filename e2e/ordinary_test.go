@@ -22,6 +22,8 @@ type ordinary struct {
 	code   int      // exactly this
 	signal string   // exactly this
 	loose  bool     // what it prints differs from run to run: not compared
+
+	resident int64 // at least so many bytes of memory at its peak
 }
 
 func (o ordinary) request(t *testing.T, d *daemon) runRequest {
@@ -42,12 +44,15 @@ func (o ordinary) check(t *testing.T, d *daemon) {
 	if p := observed.Process; p.Stopped != nil || p.KillSent {
 		t.Errorf("it was stopped: %v, killSent %v", *p.Stopped, p.KillSent)
 	}
+	if n := observed.Process.Usage.MaxRSSBytes; n < o.resident {
+		t.Errorf("at most %d bytes of memory were in use, want %d", n, o.resident)
+	}
 	got, want := d.outcome(t, observed), plainNode(t, r)
 	if o.loose {
 		want.stdout, want.stderr = got.stdout, got.stderr
 	}
 	if got != want {
-		t.Errorf("confined:   %s\nplain Node: %s", got, want)
+		t.Errorf("confined:   %s\nplain Node: %s\n%s", got, want, got.parts(want))
 	}
 	if o.stdout != "" && got.stdout != o.stdout {
 		t.Errorf("stdout is %.1000q, want %.1000q", got.stdout, o.stdout)

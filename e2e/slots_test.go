@@ -207,7 +207,7 @@ func TestReleaseIsStopped(t *testing.T) {
 // mode, or for root, whom no mode binds, by making it immutable.
 func obstruct(t *testing.T, dir string) (free func()) {
 	t.Helper()
-	if us().uid != 0 {
+	if os.Geteuid() != 0 {
 		if err := os.Chmod(dir, 0o500); err != nil {
 			t.Fatal(err)
 		}

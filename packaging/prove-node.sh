@@ -39,5 +39,6 @@ if test "${users[0]}" = 0; then
 	users+=("$nobody")
 	proves "$nobody" setpriv --reuid="$nobody" --regid="$nobody" --clear-groups
 fi
-test "${#failed[@]}" = 0 || { echo "Node $version: FAILED as uid ${failed[*]}, see above"; exit 1; }
-echo "Node $version: passed as uid $(IFS=,; echo "${users[*]}") ($SECONDS s)"
+joined() { local IFS=,; echo "$*"; }
+test "${#failed[@]}" = 0 || { echo "Node $version: FAILED as uid $(joined "${failed[@]}"), see above"; exit 1; }
+echo "Node $version: passed as uid $(joined "${users[@]}") ($SECONDS s)"

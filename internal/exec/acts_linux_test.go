@@ -2,22 +2,19 @@ package exec
 
 import (
 	"errors"
-	"io"
 	"os"
-	osexec "os/exec"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // childEnd opens, from outside, the pipe that a process has on a descriptor.
 func (w *world) childEnd(pid, descriptor, flags int) *os.File {
-	path := "/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(descriptor)
+	path := "/proc/" + itoa(pid) + "/fd/" + itoa(descriptor)
 	fd, err := unix.Open(path, flags|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		w.t.Fatalf("open %s: %v", path, err)
@@ -58,24 +55,17 @@ func (m MeasuredLimits) text() string {
 	return b.String()
 }
 
-// alive says whether pid is a process that runs or can run, no zombie.
-func (w *world) alive(pid int) bool {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	_, state, found := strings.Cut(string(stat), ") ")
-	return err == nil && found && !strings.HasPrefix(state, "Z")
-}
-
 // flood writes to a descriptor of a process until its pipe takes no more.
 func (w *world) flood(pid, descriptor int) {
 	f := w.childEnd(pid, descriptor, unix.O_WRONLY)
-	for {
-		if _, err := unix.Write(int(f.Fd()), make([]byte, 4096)); err != nil {
-			if !errors.Is(err, unix.EAGAIN) {
-				w.t.Error(err)
-			}
-			return
-		}
+	var err error
+	for err == nil {
+		_, err = unix.Write(int(f.Fd()), make([]byte, 4096))
 	}
+	if !errors.Is(err, unix.EAGAIN) {
+		w.t.Error(err)
+	}
+	w.must(f.Close())
 }
 
 // breakOurEnd puts a directory where this process reads what the child writes
@@ -192,74 +182,4 @@ func (w *world) lease(path string) {
 	_, err = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_WRLCK)
 	w.must(err)
 	w.after = append(w.after, func() { _ = f.Close() })
-}
-
-// freezeRoot keeps the root's names as they are: by its mode for an ordinary
-// user, by the immutable attribute for root, to whom no directory is closed.
-func (w *world) freezeRoot() {
-	if os.Geteuid() != 0 {
-		w.must(os.Chmod(w.root, 0o500))
-		w.after = append(w.after, func() { w.must(os.Chmod(w.root, 0o700)) })
-		return
-	}
-	const immutable = 0x10 // FS_IMMUTABLE_FL
-	dir, err := os.Open(w.root)
-	w.must(err)
-	flags, err := unix.IoctlGetInt(int(dir.Fd()), unix.FS_IOC_GETFLAGS)
-	w.must(err)
-	w.must(unix.IoctlSetPointerInt(int(dir.Fd()), unix.FS_IOC_SETFLAGS, flags|immutable))
-	w.after = append(w.after, func() {
-		w.must(unix.IoctlSetPointerInt(int(dir.Fd()), unix.FS_IOC_SETFLAGS, flags))
-		w.must(dir.Close())
-	})
-}
-
-const tracerMark = "trace-from-outside"
-
-// seize has another process trace pid. While it does not wait for it, the
-// kernel keeps the dead process from its parent: the reap is delayed.
-func (w *world) seize(pid int) {
-	tracer := osexec.Command("/proc/self/exe", tracerMark, strconv.Itoa(pid))
-	stdin, err := tracer.StdinPipe()
-	w.must(err)
-	stdout, err := tracer.StdoutPipe()
-	w.must(err)
-	tracer.Stderr = os.Stderr
-	w.must(tracer.Start())
-	if _, err := io.ReadFull(stdout, make([]byte, 1)); err != nil {
-		w.t.Errorf("tracing %d: %v (a Yama ptrace_scope above 0 forbids it: sysctl kernel.yama.ptrace_scope=0)", pid, err)
-	}
-	w.after = append(w.after, func() {
-		_ = stdin.Close()
-		w.must(tracer.Wait())
-	})
-}
-
-// trace is the tracer's side: it says when it holds the process and lets go
-// when its stdin ends.
-func trace(pid string) {
-	runtime.LockOSThread()
-	n, err := strconv.Atoi(pid)
-	if err != nil {
-		os.Exit(2)
-	}
-	if _, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(n), 0, 0, 0, 0); errno != 0 {
-		println("PTRACE_SEIZE:", errno.Error())
-		os.Exit(1)
-	}
-	os.Stdout.Write([]byte{'.'})
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	os.Exit(0)
-}
-
-// gone waits until no process has this pid.
-func (w *world) gone(pid int) {
-	deadline := time.Now().Add(10 * time.Second)
-	for unix.Kill(pid, 0) == nil {
-		if time.Now().After(deadline) {
-			w.t.Errorf("process %d is still there", pid)
-			return
-		}
-		runtime.Gosched()
-	}
 }

@@ -10,39 +10,61 @@ import (
 	"confined/internal/ns"
 )
 
-// TestFaults runs every row and then asks whether the rows together produced
-// every value the contract knows.
-func TestFaults(t *testing.T) {
-	startPoller(t)
-	seen := map[string]bool{}
-	ran := 0
-	for _, row := range faults {
-		t.Run(row.name, func(t *testing.T) {
-			ran++
-			w := newWorld(t)
-			before := len(openDescriptors(t))
-			row.act(w)
-			e := w.executor()
-			if w.spec.Runtime == goodSpec(t, map[string]string{"main.mjs": ""}).Runtime {
-				w.pin(e)
-			}
-			result := w.run(e)
-			row.want.check(t, result, w)
-			note(seen, result)
-			if after := len(openDescriptors(t)); after > before+1 { // the launcher's
-				t.Errorf("%d descriptors before, %d after", before, after)
-			}
-		})
-	}
-	if t.Failed() || ran < len(faults) { // some rows were selected by -run
-		return
-	}
-	for _, value := range everyValue() {
-		if !seen[value] {
-			t.Errorf("no row produces %s", value)
-		}
-	}
+// outcome is what a row wants, in the words of the contract. An empty message
+// or exit is not compared, nor are zero bytes of output; every other field is.
+type outcome struct {
+	status    Status
+	reason    Reason
+	message   string // part of it, of the namespace's, or of what the process wrote to stderr
+	admission Admission
+	stop      StopReason
+	problems  string // codes in order, separated by spaces
+	namespace string // none, removed, or the reason of the quarantine
+	slot      string // the root afterwards: empty, kept
+	exit      string // a code, or a signal's name
+	output    int64  // bytes that arrived
 }
+
+var observedClean = outcome{status: StatusObserved, admission: AdmissionAdmitted, namespace: "removed", slot: "empty"}
+
+// refused is a run that left the root as it was.
+func refused(reason Reason, message string) outcome {
+	return outcome{status: StatusNotStarted, reason: reason, message: message, namespace: "none", slot: "empty"}
+}
+
+// undone is a run that started nothing and took its namespace away again.
+func undone(reason Reason, message string) outcome {
+	return refused(reason, message).in("removed", "empty")
+}
+
+// observed is a run whose program was admitted, with problems.
+func observed(problems string) outcome {
+	o := observedClean
+	o.problems = problems
+	return o
+}
+
+// barred is a run whose program was not admitted.
+func barred(a Admission) outcome { return observed("admission-" + string(a)).admitted(a) }
+
+// unresolved is a run of an admitted program that was not seen to its end.
+func unresolved(problems string) outcome {
+	o := observed(problems).in("unresolved", "kept")
+	o.status = StatusUnresolved
+	return o
+}
+
+// in is o with what became of the namespace, and the root afterwards.
+func (o outcome) in(namespace, slot string) outcome {
+	o.namespace, o.slot = namespace, slot
+	return o
+}
+
+func (o outcome) admitted(a Admission) outcome      { o.admission = a; return o }
+func (o outcome) stopped(reason StopReason) outcome { o.stop = reason; return o }
+func (o outcome) ending(exit string) outcome        { o.exit = exit; return o }
+func (o outcome) printing(bytes int64) outcome      { o.output = bytes; return o }
+func (o outcome) saying(message string) outcome     { o.message = message; return o }
 
 // startPoller has the Go runtime open the two descriptors of its own that it
 // keeps, so that counting descriptors tells.
@@ -57,7 +79,7 @@ func startPoller(t *testing.T) {
 
 func (o outcome) check(t *testing.T, result Result, w *world) {
 	t.Helper()
-	want, got := o, outcome{status: result.Status(), slot: "empty"}
+	want, got := o, outcome{status: result.Status(), slot: w.rootNow()}
 	message := ""
 	switch r := result.(type) {
 	case NotStarted:
@@ -67,18 +89,15 @@ func (o outcome) check(t *testing.T, result Result, w *world) {
 		}
 	case Observed:
 		got.takeProcess(r.Process, r.Problems)
-		message, got.namespace = string(r.Process.Stderr), disposition(t, r.Namespace)
+		message, got.namespace = r.Namespace.Message+string(r.Process.Stderr), disposition(t, r.Namespace)
 		agree(t, r.Process, r.Problems, r.Identities.Bounds)
 		if r.Attributable != (len(r.Problems) == 0) {
 			t.Errorf("attributable %v with problems %v", r.Attributable, r.Problems)
 		}
 	case Unresolved:
 		got.takeProcess(r.Process, r.Problems)
-		got.namespace = disposition(t, r.Namespace)
+		message, got.namespace = r.Namespace.Message, disposition(t, r.Namespace)
 		agree(t, r.Process, r.Problems, r.Identities.Bounds)
-	}
-	if entries, err := os.ReadDir(w.root); err != nil || len(entries) > 0 {
-		got.slot = "kept"
 	}
 	if !strings.Contains(message, want.message) {
 		t.Errorf("message %q does not say %q", message, want.message)
@@ -87,9 +106,20 @@ func (o outcome) check(t *testing.T, result Result, w *world) {
 	if want.exit == "" {
 		got.exit = ""
 	}
-	if got != want {
-		t.Errorf("\n got %+v\nwant %+v\nfull %+v", got, want, result)
+	if want.output == 0 {
+		got.output = 0
 	}
+	if got != want {
+		t.Errorf("\n got %+v\nwant %+v\nfull %.2000s", got, want, fmt.Sprintf("%+v", result))
+	}
+}
+
+// rootNow is empty or kept; a root that cannot be looked into is kept.
+func (w *world) rootNow() string {
+	if entries, err := os.ReadDir(w.root); err != nil || len(entries) > 0 {
+		return "kept"
+	}
+	return "empty"
 }
 
 // agree holds the facts of any process against each other and against the problems.
@@ -118,7 +148,7 @@ func agree(t *testing.T, p ProcessFacts, problems []Problem, b Bounds) {
 }
 
 func (o *outcome) takeProcess(p ProcessFacts, problems []Problem) {
-	o.admission, o.stop = p.Admission, p.Stopped
+	o.admission, o.stop, o.output = p.Admission, p.Stopped, p.OutputBytes
 	if p.Exit != nil && p.Exit.Code != nil {
 		o.exit = fmt.Sprint(*p.Exit.Code)
 	} else if p.Exit != nil {

@@ -23,12 +23,14 @@ func snapshotOf(t testing.TB, files map[string]string) pins.Snapshot {
 	return s
 }
 
+// unpinned is what goodSpec pins in place of a runtime and a profile.
+var unpinned = pins.Digest("sha256:" + strings.Repeat("0", 64))
+
 func goodSpec(t testing.TB, files map[string]string) Spec {
 	t.Helper()
-	digest := pins.Digest("sha256:" + strings.Repeat("0", 64))
 	program, input := snapshotOf(t, files), snapshotOf(t, map[string]string{"in.txt": "input\n"})
 	return Spec{
-		RunID: "run-1", Runtime: digest, Profile: digest,
+		RunID: "run-1", Runtime: unpinned, Profile: unpinned,
 		Program: program, ProgramDigest: program.Digest(), Entry: "main.mjs",
 		Input: input, InputDigest: input.Digest(),
 		Bounds: Bounds{TimeoutMs: 20_000, MaxOutputBytes: 1 << 20, CPUSeconds: 20, MaxDescriptors: 64},

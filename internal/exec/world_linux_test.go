@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"io"
+	"maps"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -22,7 +23,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == tracerMark {
 		trace(os.Args[2])
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	forgetStandIn()
+	os.Exit(code)
 }
 
 // world is what one run happens in: its own root, state directory and pool. A
@@ -38,7 +41,11 @@ type world struct {
 	cancel context.CancelFunc
 	trace  Trace    // the executor's
 	own    *Trace   // the run's own, beside it
+	pid    int      // of the process, once it is launched
 	after  []func() // undo what a hook did to this process, newest first
+
+	launcher string    // a daemon's binary of this world's own; empty is this test's
+	pinning  *Executor // made already, for its pins
 }
 
 func newWorld(t *testing.T) *world {
@@ -85,9 +92,12 @@ func (w *world) must(err error) {
 	}
 }
 
-// executor pins the runtime of the moment unless the row pinned one itself.
+// executor is the daemon's, made once the row has made its world.
 func (w *world) executor() *Executor {
 	w.t.Helper()
+	if w.pinning != nil {
+		return w.pinning
+	}
 	pool, err := ns.NewPool(ns.Config{Root: w.root, MaxRetained: w.max, State: w.state})
 	if err != nil {
 		w.t.Fatal(err)
@@ -97,6 +107,10 @@ func (w *world) executor() *Executor {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { w.must(e.Close()) })
+	experience.teach(e)
+	if w.launcher != "" {
+		w.startFrom(e)
+	}
 	return e
 }
 
@@ -116,26 +130,59 @@ func (w *world) next(t *testing.T) {
 	w.spec.Args, w.spec.Bounds = nil, goodSpec(t, map[string]string{"main.mjs": ""}).Bounds
 }
 
+// pinNow pins the runtime as it is before the row changes it. Hooks that are
+// set later are not called.
+func (w *world) pinNow() {
+	w.t.Helper()
+	w.pinning = w.executor()
+	w.pin(w.pinning)
+}
+
 func (w *world) pin(e *Executor) {
 	w.t.Helper()
-	pinned.Lock()
-	defer pinned.Unlock()
-	if _, ok := pinned.digest[w.node]; !ok {
+	daemon := w.node + " " + w.launcher
+	pinned, known := experience.pinned(daemon)
+	if !known {
 		d, err := e.DescribeRuntime(w.t.Context())
 		if err != nil {
 			w.t.Fatalf("this host cannot run the tests: %v", err)
 		}
-		pinned.digest[w.node] = d.Runtime.Digest
+		pinned = d.Runtime.Digest
+		experience.learn(daemon, pinned, e)
 	}
-	w.spec.Runtime = pinned.digest[w.node]
+	w.spec.Runtime = pinned
 }
 
-// pinned remembers what was pinned, by Node's path: hashing it takes longer
-// than most rows do.
-var pinned = struct {
-	sync.Mutex
-	digest map[string]pins.Digest
-}{digest: map[string]pins.Digest{}}
+// experience is what a daemon that has run for a while knows, so that a row
+// need not pay for it: what was pinned, by the paths of Node and the launcher,
+// and the versions, by the digest of Node.
+var experience = &memory{pins: map[string]pins.Digest{}, versions: map[string]string{}}
+
+type memory struct {
+	mu       sync.Mutex
+	pins     map[string]pins.Digest
+	versions map[string]string
+}
+
+func (m *memory) pinned(daemon string) (pins.Digest, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d, known := m.pins[daemon]
+	return d, known
+}
+
+func (m *memory) learn(daemon string, pinned pins.Digest, e *Executor) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pins[daemon] = pinned
+	maps.Copy(m.versions, e.versions.known)
+}
+
+func (m *memory) teach(e *Executor) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.Copy(e.versions.known, m.versions)
+}
 
 func (w *world) run(e *Executor) Result {
 	w.t.Helper()
@@ -150,7 +197,8 @@ func (w *world) run(e *Executor) Result {
 	}
 	w.cancel = cancel
 	defer w.undo()
-	result, _ := e.Run(ctx, req, w.own)
+	note := &Trace{Launched: func(i LaunchedInfo) { w.pid = i.PID }}
+	result, _ := e.Run(ctx, req, Join(note, w.own))
 	return result
 }
 
@@ -185,29 +233,6 @@ func testNode(t testing.TB) string {
 		t.Fatalf("%v: run `make node` first", err)
 	}
 	return node
-}
-
-// ownNode gives the world a copy of Node that its row may change.
-func (w *world) ownNode() {
-	w.t.Helper()
-	copyFile(w.t, w.node, filepath.Join(w.state, "node"))
-	w.node = filepath.Join(w.state, "node")
-}
-
-// otherNode is a copy of Node with one byte more: it runs, and is not the same.
-func (w *world) otherNode() string {
-	w.t.Helper()
-	path := filepath.Join(w.state, "other-node")
-	copyFile(w.t, testNode(w.t), path)
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := f.WriteString("x"); err != nil {
-		w.t.Fatal(err)
-	}
-	return path
 }
 
 func copyFile(t testing.TB, from, to string) {

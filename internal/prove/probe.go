@@ -1,5 +1,10 @@
 package prove
 
+import (
+	"runtime"
+	"strings"
+)
+
 // Kind says who acts.
 type Kind string
 
@@ -19,10 +24,11 @@ type Probe struct {
 	Kind      Kind
 	Act       string
 	Code      string // what the program is told on Linux: an errno's name, or Node's code; empty for an allowed act
-	MacCode   string // what it is expected to be told on macOS; empty means EPERM for a denied act
+	MacCode   string // what it is expected to be told on macOS; empty means Code where that is Node's own, and else EPERM
 	Twin      string // of a denied act: the name of an allowed one close by, which shows that it is denied and not merely broken
 	NoControl string // why the act is not done unconfined: it would harm the host, or needs rights this user lacks; empty when it is done
 	Instead   string // what a program can do instead, for people; may be empty
+	Only      string // the GOOS that has what the act aims at; empty for every one
 	Owner     bool   // unconfined it is done by the daemon's own user, which under root is not a run's
 	Evidence  Evidence
 }
@@ -31,7 +37,74 @@ type Probe struct {
 type Evidence struct {
 	Text string // what is looked at, for people
 	took func(s *scene, said string) bool
+
+	// look is for a [Look]: what was found of a live process, and whether that is weaker than promised. Nil otherwise.
+	look func(v *view) (found string, weak bool)
+	// inherited marks a look at what a process may have from its parent: where the suite itself is no weaker, the control cannot be.
+	inherited bool
 }
 
 // Allowed says whether the act must take place confined.
-func (p Probe) Allowed() bool { return p.Code == "" }
+func (p Probe) Allowed() bool { return p.Code == "" && p.Kind != Look }
+
+// CodeOn is what a program is to be told on an operating system; empty for an allowed act.
+func (p Probe) CodeOn(goos string) string {
+	switch {
+	case p.Code == "" || goos != "darwin":
+		return p.Code
+	case p.MacCode != "":
+		return p.MacCode
+	case ofNode(p.Code):
+		return p.Code
+	}
+	return "EPERM"
+}
+
+// ofNode tells Node's own codes and the names of errors from those that a kernel gave.
+func ofNode(code string) bool {
+	switch code {
+	case none, "TypeError", "MODULE_NOT_FOUND", "ENOTFOUND", "ECONNREFUSED":
+		return true
+	}
+	return strings.HasPrefix(code, "ERR_") || strings.HasPrefix(code, "UVWASI_")
+}
+
+// none is the code of acts that find nothing, where Node itself reports no error.
+const none = "NONE"
+
+// Probes is the whole table: every row for this operating system, in the order in which it is tried.
+func Probes() []Probe {
+	var all []Probe
+	for _, table := range [][]Probe{
+		looks(), inherited(), writes(), reads(), privateReads(), systemReads(), network(), programs(), signals(), nativeCode(), allowed(), replacements(),
+		nativeProbes(runtime.GOOS, runtime.GOARCH), soloActs(runtime.GOARCH),
+	} {
+		for _, p := range table {
+			if here(p.Only) {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// here says whether a row or a place for one operating system is for this one.
+func here(only string) bool { return only == "" || only == runtime.GOOS }
+
+// family gives rows what they have in common, where they have nothing of their own.
+func family(name, twin, instead string, rows []Probe) []Probe {
+	for i := range rows {
+		p := &rows[i]
+		p.Family = name
+		if p.Kind == "" {
+			p.Kind = JavaScript
+		}
+		if p.Twin == "" && !p.Allowed() {
+			p.Twin = twin
+		}
+		if p.Instead == "" && !p.Allowed() {
+			p.Instead = instead
+		}
+	}
+	return rows
+}

@@ -11,22 +11,7 @@ tools=$PWD/.node/contract
 fail() { echo "contract: $1" >&2; exit 1; }
 say() { echo "contract: $1" >&2; }
 
-# install brings the tools that the lock file names, and only once.
-install() {
-	cmp -s "$here/package-lock.json" "$tools/complete" && return
-	say "fetching the tools"
-	rm -rf "$tools"
-	mkdir -p "$tools"
-	cp "$here/package.json" "$here/package-lock.json" "$tools"
-	(cd "$tools" && npm ci --ignore-scripts --no-audit --no-fund --update-notifier=false --loglevel=error >&2) ||
-		fail "npm could not bring the tools: see its message above"
-	cp "$here/package-lock.json" "$tools/complete"
-}
-
-mkdir -p .node
-exec 9<"$here" # callers take turns; the lock leaves nothing behind
-flock 9
-install
+packaging/fetch-tools.sh $here
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

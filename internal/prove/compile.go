@@ -1,0 +1,82 @@
+package prove
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed native
+var sources embed.FS
+
+// errNoCompiler says that the native acts cannot be tried, since nothing here can build them.
+var errNoCompiler = errors.New("no C compiler is in PATH: install cc, gcc or clang with the C library's headers (Debian: gcc libc6-dev)")
+
+// compile builds the named sources of the native directory into out, an executable or, shared, a library, and says which compiler did. It is
+// errNoCompiler if there is none; any other error carries the compiler's words. Nothing but out is left behind.
+func compile(ctx context.Context, out string, shared bool, sources ...string) (compiler string, err error) {
+	cc, err := findCompiler()
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp("", "confined-native")
+	if err != nil {
+		return "", fmt.Errorf("compile: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	if err := writeSources(dir); err != nil {
+		return "", fmt.Errorf("compile: %w", err)
+	}
+	words := []string{"-std=gnu17", "-O1", "-Wall", "-pthread", "-o", out}
+	if shared {
+		words = append(words, "-shared", "-fPIC")
+	}
+	build := osexec.CommandContext(ctx, cc, append(words, sources...)...)
+	build.Dir = dir
+	if said, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("compile: %s: %w\n%s", cc, err, said)
+	}
+	version, err := osexec.CommandContext(ctx, cc, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("compile: %s --version: %w", cc, err)
+	}
+	compiler, _, _ = strings.Cut(string(version), "\n")
+	return compiler, nil
+}
+
+func findCompiler() (string, error) {
+	for _, name := range []string{"cc", "gcc", "clang"} {
+		if path, err := osexec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errNoCompiler
+}
+
+// writeSources writes all sources, since they include each other.
+func writeSources(dir string) error {
+	within, err := fs.Sub(sources, "native")
+	if err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(within, ".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		content, err := fs.ReadFile(within, e.Name())
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, e.Name()), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package prove
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// ends are what connections and signals of a scene are aimed at.
+type ends struct {
+	streams map[string]*stream // by the name that the acts use
+	packets map[string]*packets
+	web     *httptest.Server
+	ports   map[string]int    // free, for acts to listen on
+	names   map[string]string // Unix sockets to listen on
+	victims map[string]*victim
+
+	mu     sync.Mutex
+	visits map[string]bool // paths that web was asked for
+}
+
+// makeEnds makes them in dir, which the scene's user can reach, and private, which only the suite's can.
+func (s *scene) makeEnds(private string) error {
+	s.ends = &ends{streams: map[string]*stream{}, packets: map[string]*packets{}, ports: map[string]int{}, victims: map[string]*victim{}, visits: map[string]bool{}}
+	s.web = httptest.NewServer(http.HandlerFunc(s.serve))
+	s.undo.later(s.web.Close)
+	s.names = map[string]string{"path": filepath.Join(s.dir, "theirs"), "abstract": "\x00cf" + random()}
+	for _, make := range []func() error{func() error { return s.makeStreams(private) }, s.makePackets, s.makePorts, s.makeVictims} {
+		if err := make(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *ends) serve(w http.ResponseWriter, r *http.Request) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.visits[r.URL.Path] = true
+	_, _ = io.WriteString(w, "web")
+}
+
+func (e *ends) asked(path string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.visits[path]
+}
+
+func (s *scene) makeStreams(private string) error {
+	for _, at := range []struct{ name, network, address string }{
+		{"tcp4", "tcp4", "127.0.0.1:0"}, {"tls", "tcp4", "127.0.0.1:0"}, {"http2", "tcp4", "127.0.0.1:0"}, {"tcp6", "tcp6", "[::1]:0"},
+		{"unix", "unix", filepath.Join(s.dir, "socket")}, {"daemon", "unix", filepath.Join(private, "s")}, {"abstract", "unix", "@cf" + random()},
+	} {
+		stream, err := newStream(at.network, at.address)
+		if at.network == "tcp6" && err != nil {
+			s.lacks["TCP over IPv6"], s.lacks["listen over IPv6"] = "this host has no IPv6", "this host has no IPv6"
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.undo.later(func() { stream.Close() })
+		s.streams[at.name] = stream
+	}
+	return nil
+}
+
+func (s *scene) makePackets() error {
+	for _, name := range []string{"udp", "resolver"} {
+		p, err := newPackets()
+		if err != nil {
+			return err
+		}
+		s.undo.later(func() { p.Close() })
+		s.packets[name] = p
+	}
+	return nil
+}
+
+func (s *scene) makePorts() (err error) {
+	for _, name := range []string{"listen4", "listen6", "bind", "inspect"} {
+		if s.ports[name], err = freePort(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeVictims starts the processes that acts aim at. They belong to the scene's user, so that ordinary permissions are not what saves them.
+func (s *scene) makeVictims() error {
+	for _, name := range append(nativeVictims(), "killed", "grouped", "stopped", "reniced", "read", "init") {
+		v, err := newVictim(s.user)
+		if err != nil {
+			return err
+		}
+		s.undo.later(v.end)
+		s.victims[name] = v
+	}
+	stopped := s.victims["stopped"]
+	if err := syscall.Kill(stopped.pid, syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("stop a process of the suite: %w", err)
+	}
+	if !within(patience, func() bool { return stopped.stat(0) == "T" || stopped.stat(0) == "" }) {
+		return errors.New("SIGSTOP does not stop a process of the suite")
+	}
+	return nil
+}
+
+// endsWorld is what acts know of the ends.
+func (e *ends) endsWorld() map[string]any {
+	victims := map[string]int{}
+	for name, v := range e.victims {
+		victims[name] = v.pid
+	}
+	w := map[string]any{
+		"unix": e.streams["unix"].Addr().String(), "daemonSocket": e.streams["daemon"].Addr().String(),
+		"abstract": "\x00" + strings.TrimPrefix(e.streams["abstract"].Addr().String(), "@"),
+		"web":      e.web.URL, "udp": port(e.packets["udp"].LocalAddr()), "resolver": e.packets["resolver"].LocalAddr().String(),
+		"ports": e.ports, "names": e.names, "victims": victims,
+	}
+	for _, name := range []string{"tcp4", "tls", "http2", "tcp6"} {
+		w[name] = 1 // where there is no IPv6
+		if stream, there := e.streams[name]; there {
+			w[name] = port(stream.Addr())
+		}
+	}
+	return w
+}
+
+// lookAtEnds is what the host sees of what acts may have opened or changed.
+func (e *ends) lookAtEnds(seen map[string]string) {
+	seen["path socket"] = fingerprint(e.names["path"])
+	abstract, _ := readText("/proc/net/unix")
+	seen["abstract socket"] = fmt.Sprint(strings.Contains(abstract, "@"+e.names["abstract"][1:]))
+	for name, port := range e.ports {
+		seen["port "+name] = fmt.Sprint(taken(port))
+	}
+	seen["nice reniced"] = nice(e.victims["reniced"].pid)
+	seen["stopped"] = e.victims["stopped"].stat(0)
+}

@@ -1,0 +1,5 @@
+// Another run, alive while the acts are done.
+import { cue } from './cue.mjs';
+
+await cue('ready');
+process.exit(0);

@@ -1,0 +1,153 @@
+package prove
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"confined/internal/pins"
+)
+
+// line is what the program says of one act.
+type line struct{ Name, Said, Code, Text string }
+
+// read takes in a program's output, line by line; what is not an act's line is noise.
+func (s *scene) read(output []byte) {
+	s.lines = map[string]line{}
+	for text := range strings.Lines(string(output)) {
+		var l line
+		if json.Unmarshal([]byte(text), &l) == nil && l.Name != "" {
+			s.lines[l.Name] = l
+		} else {
+			s.noise += text
+		}
+	}
+}
+
+// findings are what came of the acts of a table in one place.
+type findings struct {
+	outcomes map[string]pins.Outcome // by row; what the program said nothing of is absent
+	lacks    map[string]string       // rows whose control cannot be done there, and why
+	trouble  string                  // why nothing of it is to be trusted, or empty
+}
+
+// findings judges, at once, what took place in a scene: what its acts aim at is still there. An error is a fault of the scene.
+func (s *scene) findings(table []Probe) (findings, error) {
+	f := findings{outcomes: map[string]pins.Outcome{}, lacks: s.lacks, trouble: s.trouble}
+	for _, p := range table {
+		if p.Kind == Look {
+			if seen, looked := s.looked[p.Name]; looked {
+				f.outcomes[p.Name] = pins.Outcome{Took: seen.weak, Said: bounded(seen.found)}
+			}
+		} else if l, spoke := s.lines[p.Name]; spoke {
+			f.outcomes[p.Name] = s.outcome(p, l)
+		}
+	}
+	return f, s.problem
+}
+
+// outcome is what came of an act of which the program said l.
+func (s *scene) outcome(p Probe, l line) pins.Outcome {
+	took := p.Evidence.took(s, l.Said)
+	if l.Code == "" && !took { // a signal takes a moment
+		took = within(time.Second, func() bool { return p.Evidence.took(s, l.Said) })
+	}
+	said := l.Said
+	if l.Code != "" {
+		said = l.Text
+	}
+	return pins.Outcome{Took: took, Code: l.Code, Said: bounded(s.hideSecrets(said))}
+}
+
+// maxSaid bounds what a row keeps of what a program said, or of what was seen; bytes.
+const maxSaid = 300
+
+func bounded(text string) string {
+	if len(text) <= maxSaid {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxSaid], "") + "…"
+}
+
+// judge is the row of a probe, from what came of it in each place.
+func judge(p Probe, confined, control findings) pins.Row {
+	row := pins.Row{Family: p.Family, Name: p.Name, Kind: string(p.Kind), NoControl: p.NoControl, Evidence: p.Evidence.Text}
+	if row.NoControl == "" {
+		row.NoControl = control.lacks[p.Name]
+	}
+	row.Confined = confined.of(p)
+	trouble := confined.trouble
+	if row.NoControl == "" {
+		row.Control = control.of(p)
+		trouble = cmp.Or(trouble, control.trouble)
+	}
+	row.Why = cmp.Or(trouble, fault(p, row))
+	switch {
+	case row.Why != "":
+		row.Verdict = pins.Failed
+	case p.Allowed():
+		row.Verdict = pins.Allowed
+	default:
+		row.Verdict = pins.Denied
+	}
+	return row
+}
+
+func (f findings) of(p Probe) *pins.Outcome {
+	if o, spoke := f.outcomes[p.Name]; spoke {
+		return &o
+	}
+	return nil
+}
+
+// fault says what of a row is not as it must be, or nothing.
+func fault(p Probe, row pins.Row) string {
+	want := p.CodeOn(runtime.GOOS)
+	switch {
+	case row.Confined == nil:
+		return "confined, nothing was said of it"
+	case p.Kind == Look && row.Confined.Took:
+		return "it is weaker than promised: " + row.Confined.Said
+	case !p.Allowed() && row.Confined.Took:
+		return "it took place confined"
+	case p.Allowed() && (!row.Confined.Took || row.Confined.Code != ""):
+		return "it was denied confined: " + told(row.Confined)
+	case row.Confined.Code != want:
+		return fmt.Sprintf("confined, the program was told %s, not %s", told(row.Confined), want)
+	case row.NoControl != "":
+		return ""
+	case row.Control == nil:
+		return "unconfined, nothing was said of it"
+	case p.Kind == Look && !row.Control.Took:
+		return "the look finds an unconfined process no weaker: " + row.Control.Said
+	case !row.Control.Took || row.Control.Code != "":
+		return "it did not take place unconfined: " + told(row.Control)
+	}
+	return ""
+}
+
+func told(o *pins.Outcome) string {
+	if o.Code == "" {
+		return fmt.Sprintf("%q", o.Said)
+	}
+	return fmt.Sprintf("%s (%s)", o.Code, o.Said)
+}
+
+// within says whether ok did within limit. It asks again every millisecond.
+func within(limit time.Duration, ok func() bool) bool {
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			return ok()
+		}
+	}
+	return true
+}

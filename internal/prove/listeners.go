@@ -1,0 +1,147 @@
+package prove
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"time"
+)
+
+// ownWord is what the suite itself says to its listeners.
+const ownWord = "the suite itself"
+
+// patience bounds the waits for what the kernel delivers at once.
+const patience = 10 * time.Second
+
+// stream is a listener at which the suite waits for strangers.
+type stream struct {
+	net.Listener
+	visited *bool
+}
+
+func newStream(network, address string) (*stream, error) {
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	if address[0] == '/' {
+		if err := os.Chmod(address, 0o666); err != nil {
+			l.Close()
+			return nil, err
+		}
+	}
+	return &stream{Listener: l}, nil
+}
+
+// met says whether anybody came before the suite, which comes now: those who wait at a listener stand in a line.
+func (l *stream) met(s *scene) bool {
+	if l == nil { // without IPv6
+		return false
+	}
+	if l.visited == nil {
+		first, err := l.first()
+		if err != nil {
+			s.broken(err)
+		}
+		came := first != ownWord
+		l.visited = &came
+	}
+	return *l.visited
+}
+
+// first is what the first in the line said.
+func (l *stream) first() (string, error) {
+	own, err := net.Dial(l.Addr().Network(), l.Addr().String())
+	if err != nil {
+		return ownWord, err
+	}
+	_, _ = io.WriteString(own, ownWord)
+	own.Close()
+	first, err := l.Accept()
+	if err != nil {
+		return ownWord, err
+	}
+	defer first.Close()
+	_ = first.SetReadDeadline(time.Now().Add(patience))
+	said, _ := io.ReadAll(first)
+	return string(said), nil
+}
+
+// packets is a socket that waits for datagrams of strangers.
+type packets struct {
+	net.PacketConn
+	visited *bool
+}
+
+func newPackets() (*packets, error) {
+	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	return &packets{PacketConn: c}, nil
+}
+
+// arrived says whether a datagram of anybody else lies before the suite's own.
+func (p *packets) arrived(s *scene) bool {
+	if p.visited == nil {
+		first, err := p.first()
+		if err != nil {
+			s.broken(err)
+		}
+		came := first != ownWord
+		p.visited = &came
+	}
+	return *p.visited
+}
+
+func (p *packets) first() (string, error) {
+	own, err := net.Dial("udp4", p.LocalAddr().String())
+	if err != nil {
+		return ownWord, err
+	}
+	defer own.Close()
+	if _, err := io.WriteString(own, ownWord); err != nil {
+		return ownWord, err
+	}
+	buf := make([]byte, 4096)
+	_ = p.SetReadDeadline(time.Now().Add(patience))
+	n, _, err := p.ReadFrom(buf)
+	if err != nil {
+		return ownWord, err
+	}
+	return string(buf[:n]), nil
+}
+
+// taken says whether somebody else has a port.
+func taken(port int) bool {
+	for _, network := range []string{"tcp4", "tcp6"} {
+		l, err := net.Listen(network, ":"+strconv.Itoa(port))
+		if err != nil {
+			return true
+		}
+		l.Close()
+	}
+	p, err := net.ListenPacket("udp4", ":"+strconv.Itoa(port))
+	if err != nil {
+		return true
+	}
+	p.Close()
+	return false
+}
+
+func port(a net.Addr) int {
+	_, p, _ := net.SplitHostPort(a.String())
+	n, _ := strconv.Atoi(p)
+	return n
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return port(l.Addr()), nil
+}

@@ -1,0 +1,154 @@
+package prove
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// probeSources are the parts of the native probe.
+func probeSources() []string {
+	return []string{"probe.c", "start.c", "files.c", "reads.c", "network.c", "processes.c", "execlock.c", "others.c", "locks.c", "memory.c", "kernel.c",
+		"host.c", "ipc.c", "limits.c"}
+}
+
+// compileProbe builds the native probe, which takes Node's part in a run.
+func compileProbe(ctx context.Context, out string) (compiler string, err error) {
+	return compile(ctx, out, false, probeSources()...)
+}
+
+// nativeProbes are the native rows for an operating system and an architecture.
+func nativeProbes(goos, goarch string) []Probe {
+	table := slices.Concat(nativeFiles(), nativeReads(), nativeNetwork(), nativeProcesses(), nativeOthers(), nativeLocks(), nativeMemory(), nativeLimits())
+	if goos == "linux" {
+		table = slices.Concat(nativeStart(), table, linuxFiles(), linuxReads(), linuxNetwork(), linuxProcesses(), linuxExec(), linuxOthers(), linuxLocks(),
+			linuxMemory(), linuxNamespaces(), linuxKernel(), linuxHost(), linuxIPC(), linuxLimits())
+	}
+	if goos == "linux" && goarch == "amd64" {
+		table = append(table, linuxAMD64()...)
+	}
+	return table
+}
+
+// native completes rows of one family. Their names begin with the word that sets them apart from the same thing tried in JavaScript, and without
+// other evidence it is the kernel's answer that counts.
+func native(family string, rows ...Probe) []Probe {
+	for i := range rows {
+		p := &rows[i]
+		p.Family, p.Kind, p.Name = family, Native, nativeName(p.Name)
+		if !p.Allowed() {
+			p.Twin = nativeName(cmp.Or(p.Twin, familyTwin(family)))
+		}
+		if p.Evidence.took == nil {
+			p.Evidence = answer()
+		}
+	}
+	return rows
+}
+
+func nativeName(name string) string { return "native: " + name }
+
+// familyTwin is the allowed act that stands beside the denied ones of a family, unless a row names one that is closer.
+func familyTwin(family string) string {
+	switch family {
+	case familyFiles, familyReads:
+		return "one's input, read"
+	case familyProcesses, familyExec:
+		return "a thread"
+	case familyOthers:
+		return "a question for oneself"
+	case familyLocks:
+		return "a lock to read"
+	case familyMemory:
+		return "private memory"
+	case familyLimits:
+		return "a limit, asked"
+	case familyNetwork, familyIPC:
+		return "a pipe"
+	}
+	return "uname"
+}
+
+// answer is for calls whose effect is gone when the host looks, or was never more than an answer. The native probe speaks of an act only if the
+// kernel let it through.
+func answer() Evidence {
+	return Evidence{Text: "the kernel's answer to the call", took: func(_ *scene, said string) bool { return said != "" }}
+}
+
+// Reasons why an act has no control.
+const (
+	needsRights   = "it needs rights that an ordinary user lacks"
+	mayBeReserved = "a host may reserve it to root, or be built without it"
+	harmsHost     = "it would change the host"
+	onlyCareless  = "only a careless parent hands it on"
+	noneElsewhere = "outside there may be nothing to tell it from"
+)
+
+// nativeActs is the content of the input's acts.txt: what the native probe is to do, a name and an act a line, in the order of the table.
+func nativeActs(table []Probe) string {
+	var b strings.Builder
+	for _, p := range table {
+		fmt.Fprintf(&b, "%s\t%s\n", p.Name, p.Act)
+	}
+	return b.String()
+}
+
+// familyFiles are the rows whose acts have files of their own in the input.
+const familyFiles = "changing files"
+
+// targetDirectories are the acts that have files of their own, and the place for all others.
+func targetDirectories() []string {
+	dirs := []string{"shared"}
+	for _, p := range slices.Concat(nativeFiles(), linuxFiles(), linuxAMD64()) {
+		if p.Family == familyFiles {
+			dirs = append(dirs, p.Act)
+		}
+	}
+	return dirs
+}
+
+// addNativeTargets adds to an input what native acts aim at.
+func addNativeTargets(files map[string]string) {
+	for _, dir := range targetDirectories() {
+		for _, name := range []string{"f", "g"} {
+			files["native/"+dir+"/"+name] = name + " of " + dir + "\n"
+		}
+	}
+}
+
+// changedFiles is for acts on files of their own.
+func changedFiles(act string) Evidence {
+	e := changed("native " + act)
+	e.Text = "the files that it aims at, before and after"
+	return e
+}
+
+// lookNative is what the host sees of all that native acts aim at and no other acts.
+func (s *scene) lookNative(seen map[string]string) {
+	for _, dir := range targetDirectories() {
+		at := filepath.Join(s.slot, "input", "native", dir)
+		made, _ := filepath.Glob(at + "/n*")
+		seen["native "+dir] = fingerprint(append(made, at, at+"/f", at+"/g")...)
+	}
+	seen["policy scheduled"] = s.victims["scheduled"].stat(38)
+	limits, _ := readText(fmt.Sprintf("/proc/%d/limits", s.victims["limited"].pid))
+	seen["limits limited"] = limits
+}
+
+// nativeVictims are processes that only native acts aim at.
+func nativeVictims() []string {
+	return []string{"tgkilled", "tkilled", "queued", "threadqueued", "pidfdkilled", "limited", "scheduled"}
+}
+
+// soloActs are native acts that end the process if they are denied: each has a run of its own, with the arguments `act` and its Act, and Code is
+// the signal that ends it.
+func soloActs(goarch string) []Probe {
+	if goarch != "amd64" {
+		return nil
+	}
+	return native("the kernel", Probe{Name: "a call of the 32-bit architecture", Act: "by_int80", Code: "SIGSYS", NoControl: mayBeReserved,
+		Evidence: Evidence{Text: "how the process ended", took: func(_ *scene, said string) bool { return said != "" }}})
+}

@@ -1,0 +1,82 @@
+package prove
+
+const (
+	familyProcesses = "processes"
+	familyExec      = "becoming another program"
+)
+
+// child is a row about a process made.
+func child(name, act, code string) Probe {
+	return Probe{Name: name, Act: act, Code: code, Instead: "use node:worker_threads"}
+}
+
+func nativeProcesses() []Probe {
+	return native(familyProcesses,
+		child("fork", "fork_child", "EPERM"),
+		child("posix_spawn", "spawn", "EPERM"),
+		Probe{Name: "a session of one's own", Act: "new_session", Code: "EPERM"},
+		Probe{Name: "a process group of one's own", Act: "new_group", Code: "EPERM"},
+		Probe{Name: "wait for children", Act: "wait_for_children", Code: "EPERM"},
+		Probe{Name: "200 threads", Act: "crowd 200", Code: "EAGAIN", Twin: "100 threads"},
+		Probe{Name: "a thread", Act: "thread"},
+		Probe{Name: "100 threads", Act: "crowd 100"},
+	)
+}
+
+func linuxProcesses() []Probe {
+	reserved := func(p Probe) Probe { p.NoControl = mayBeReserved; return p }
+	setting := func(name, act, code string) Probe {
+		return Probe{Name: name, Act: act, Code: code, Twin: "the name of one's thread"}
+	}
+	return native(familyProcesses,
+		child("clone", "clone_child", "EPERM"),
+		child("clone without a signal at the end", "clone_silent", "EPERM"),
+		child("clone as vfork", "clone_vfork", "EPERM"),
+		child("clone that shares memory and files", "clone_memory", "EPERM"),
+		child("clone for one's parent", "clone_parent", "EPERM"),
+		child("clone of a thread with a table of descriptors of its own", "clone_of_table", "EPERM"),
+		child("clone3", "clone_by_3", "ENOSYS"),
+		reserved(child("clone3 into another cgroup", "clone_into_group", "ENOSYS")),
+		reserved(child("clone into a user namespace", "clone_user", "EPERM")),
+		reserved(child("clone into all namespaces", "clone_everything", "EPERM")),
+		setting("a table of descriptors of one's own", "own_table", "EPERM"),
+		setting("outlive the daemon", "death_signal", "EPERM"),
+		setting("PR_SET_DUMPABLE", "dumpable", "EPERM"),
+		reserved(setting("PR_SET_PTRACER", "tracer", "EPERM")),
+		setting("PR_SET_CHILD_SUBREAPER", "reaper", "EPERM"),
+		setting("PR_SET_TIMERSLACK", "timer_slack", "EPERM"),
+		reserved(setting("PR_SCHED_CORE", "core_scheduling", "EPERM")),
+		setting("one's own priority", "own_nice", "EPERM"),
+		setting("the processors that one runs on", "own_affinity", "EPERM"),
+		setting("one's own scheduler", "own_scheduler", "EPERM"),
+		setting("get_robust_list", "robust_list", "EPERM"),
+		Probe{Name: "timer_create", Act: "alarm_clock", Code: "EPERM", Instead: "use setTimeout"},
+		Probe{Name: "signalfd", Act: "signal_descriptor", Code: "EPERM", Instead: "use process.on"},
+		Probe{Name: "the name of one's thread", Act: "thread_name"},
+		Probe{Name: "the processors that one runs on, asked", Act: "own_affinity_asked"},
+	)
+}
+
+func linuxExec() []Probe {
+	lock := func(name, act, code string) Probe { return Probe{Name: name, Act: act, Code: code} }
+	return native(familyExec,
+		lock("execve of one's own executable", "by_execve", "EPERM"),
+		lock("execve of a shell", "by_shell", "EPERM"),
+		lock("execve of /proc/self/exe", "by_self_link", "EPERM"),
+		lock("execve of the loader", "by_loader_execve", "EPERM"),
+		lock("execveat of a descriptor", "by_descriptor", "ENOSYS"),
+		lock("execveat of a descriptor for the path alone", "by_descriptor_of_path", "ENOSYS"),
+		lock("execveat of an absolute path", "by_absolute_path", "ENOSYS"),
+		lock("execveat of an absolute path and AT_EMPTY_PATH", "by_path_and_flag", "ENOSYS"),
+		lock("execveat of an absolute path by a number that is not open", "by_unused", "ENOSYS"),
+		lock("execveat of an absolute path by the working directory", "by_working_directory", "ENOSYS"),
+		lock("execveat of every number up to 23", "by_every_number", "ENOSYS"),
+		lock("execveat after closing everything", "by_emptied", "ENOSYS"),
+		lock("execveat of a path at the lowest address", "by_low_address", "ENOSYS"),
+		lock("execveat from a thread", "from_thread", "ENOSYS"),
+		lock("execveat of the loader", "by_loader", "ENOSYS"),
+		lock("execveat of a copy in memory", "by_memory", "EPERM"),
+		Probe{Name: "execveat that only asks", Act: "check_only", Code: "ENOSYS", NoControl: mayBeReserved},
+		Probe{Name: "execve of a file of the input", Act: "by_input", Code: "EPERM", NoControl: "a file of the input is no program outside either"},
+	)
+}

@@ -1,0 +1,85 @@
+package prove
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestNativeTable: every act of the sources is in a row, every row's act is in the sources, and the sources are those that are compiled.
+func TestNativeTable(t *testing.T) {
+	files, err := fs.Glob(sources, "native/*.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	acts, compiled := map[string]bool{}, strings.Join(probeSources(), " ")
+	for _, path := range files {
+		text, err := fs.ReadFile(sources, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(`(?:ACT|LASTING)\((\w+)\)|\{"(\w+)", \w+, 0\}`).FindAllStringSubmatch(string(text), -1)
+		for _, act := range found {
+			acts[act[1]+act[2]] = false
+		}
+		if used := strings.Contains(compiled, filepath.Base(path)); used != (len(found) > 0 || strings.HasSuffix(path, "/probe.c")) {
+			t.Errorf("%s: %d acts, compiled into the probe: %v", path, len(found), used)
+		}
+	}
+	for _, p := range append(nativeProbes("linux", "amd64"), soloActs("amd64")...) {
+		act, _, _ := strings.Cut(p.Act, " ")
+		if _, known := acts[act]; !known {
+			t.Errorf("%s: the sources have no act %q", p.Name, act)
+		}
+		acts[act] = true
+		if strings.ContainsAny(p.Name+p.Act, "\t\n") || p.Evidence.took == nil || p.Evidence.Text == "" {
+			t.Errorf("%+v", p)
+		}
+	}
+	for act, used := range acts {
+		if !used {
+			t.Errorf("no row has the act %q", act)
+		}
+	}
+}
+
+// TestNativeTwins: an allowed act of the same table stands beside every denied one, and no two rows share a name, wherever the table is for.
+func TestNativeTwins(t *testing.T) {
+	for _, host := range [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "arm64"}} {
+		rows := map[string]Probe{}
+		for _, p := range nativeProbes(host[0], host[1]) {
+			if _, twice := rows[p.Name]; twice {
+				t.Errorf("%v: two rows are called %q", host, p.Name)
+			}
+			rows[p.Name] = p
+		}
+		for name, p := range rows {
+			if twin, there := rows[p.Twin]; !p.Allowed() && (!there || !twin.Allowed()) {
+				t.Errorf("%v: %s has no allowed twin %q", host, name, p.Twin)
+			}
+		}
+	}
+}
+
+// TestCompile: the probe builds without a word of the compiler's, and a host without one is told so.
+func TestCompile(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "probe")
+	compiler, err := compileProbe(t.Context(), out)
+	if err != nil || !regexp.MustCompile(`\d+\.\d+`).MatchString(compiler) {
+		t.Fatalf("%q, %v", compiler, err)
+	}
+	if info, err := os.Stat(out); err != nil || info.Mode()&0o111 == 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if _, err := compile(t.Context(), out, false, "absent.c"); err == nil || !strings.Contains(err.Error(), "absent.c") {
+		t.Errorf("without a source: %v", err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := compileProbe(t.Context(), out); err != errNoCompiler {
+		t.Errorf("without a compiler on %s: %v", runtime.GOOS, err)
+	}
+}

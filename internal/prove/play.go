@@ -1,0 +1,160 @@
+package prove
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"confined/internal/pins"
+)
+
+// play tries every row of a kind: in one confined run beside the one that is held, and unconfined once for each user that rows need. c is nil
+// when nobody can act.
+func (s *suite) play(ctx context.Context, kind Kind, c *cast) error {
+	var table, alone, untried []Probe
+	for _, p := range Probes() {
+		switch {
+		case c != nil && p.Kind == Native && isSolo(p):
+			alone = append(alone, p)
+		case c != nil && c.plays(p):
+			table = append(table, p)
+		case p.Kind == kind:
+			untried = append(untried, p)
+		}
+	}
+	for _, p := range untried {
+		s.add(pins.Row{Family: p.Family, Name: p.Name, Kind: string(p.Kind), NoControl: p.NoControl, Evidence: p.Evidence.Text, Verdict: pins.Untried})
+	}
+	if s.trouble != "" || len(table) == 0 {
+		for _, p := range append(table, alone...) {
+			s.add(judge(p, findings{trouble: s.trouble}, findings{}))
+		}
+		return nil
+	}
+	if err := s.tryAll(ctx, c, table); err != nil {
+		return err
+	}
+	for _, p := range alone {
+		if err := s.tryAlone(ctx, c, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isSolo says whether a row is one of those whose denial ends the process.
+func isSolo(p Probe) bool {
+	return slices.ContainsFunc(soloActs(runtime.GOARCH), func(solo Probe) bool { return solo.Name == p.Name })
+}
+
+// tryAlone does one act whose denial ends the process, in a run of its own. What the program is told is the signal.
+func (s *suite) tryAlone(ctx context.Context, c *cast, p Probe) error {
+	var undo cleanup
+	defer undo.now()
+	input := files{"world.txt": "", "acts.txt": ""}
+	player, err := c.confined(ctx, "act-alone", c.program(nil), input, &undo, "act", p.Act)
+	if err == nil {
+		err = player.await(ctx, player.over)
+	}
+	if err != nil {
+		return err
+	}
+	f := findings{trouble: player.ending}
+	if player.signal != "" {
+		f = findings{outcomes: map[string]pins.Outcome{p.Name: {Code: player.signal, Took: len(player.output) > 0}}}
+	}
+	s.add(judge(p, f, findings{}))
+	return nil
+}
+
+// add is one more row.
+func (s *suite) add(row pins.Row) {
+	s.rows = append(s.rows, row)
+	s.tell(&row)
+}
+
+func (s *suite) tryAll(ctx context.Context, c *cast, table []Probe) error {
+	confined, err := s.tryConfined(ctx, c, table)
+	if err != nil {
+		return err
+	}
+	controls := map[user]findings{}
+	for _, u := range slices.Compact([]user{runUser(1), us()}) {
+		if controls[u], err = s.tryUnconfined(ctx, c, u, controlled(table, u)); err != nil {
+			return err
+		}
+	}
+	for _, p := range table {
+		s.add(judge(p, confined, controls[controlUser(p)]))
+	}
+	return nil
+}
+
+// controlUser is whom a row's act is done by, unconfined.
+func controlUser(p Probe) user {
+	if p.Owner {
+		return us()
+	}
+	return runUser(1)
+}
+
+// controlled are the rows of a table that a user does unconfined.
+func controlled(table []Probe, u user) []Probe {
+	return slices.DeleteFunc(slices.Clone(table), func(p Probe) bool { return p.NoControl != "" || controlUser(p) != u })
+}
+
+// tryConfined does the acts of a table in a confined run, in slot-1.
+func (s *suite) tryConfined(ctx context.Context, c *cast, table []Probe) (findings, error) {
+	var undo cleanup
+	defer undo.now()
+	scene, err := s.newScene(c, s.daemon.root+"/slot-1", runUser(1), table, &undo)
+	if err != nil {
+		return findings{}, err
+	}
+	scene.world["init"] = 1
+	input, err := c.input(scene, table)
+	if err != nil {
+		return findings{}, err
+	}
+	p, err := c.confined(ctx, "acts-"+string(c.kind), c.program(table), input, &undo)
+	if err != nil {
+		return findings{}, err
+	}
+	if err := scene.perform(ctx, p); err != nil {
+		return findings{}, err
+	}
+	return scene.findings(table)
+}
+
+// tryUnconfined does the acts of a table as a user, with nothing around them.
+func (s *suite) tryUnconfined(ctx context.Context, c *cast, u user, table []Probe) (findings, error) {
+	var undo cleanup
+	defer undo.now()
+	scene, err := s.newScene(c, "", u, table, &undo)
+	if err != nil {
+		return findings{}, err
+	}
+	scene.world["init"] = scene.victims["init"].pid
+	if err := c.furnish(scene, table); err != nil {
+		return findings{}, err
+	}
+	p, err := c.unconfined(ctx, scene, &undo)
+	if err != nil {
+		return findings{}, err
+	}
+	if err := scene.perform(ctx, p); err != nil {
+		return findings{}, err
+	}
+	return scene.findings(table)
+}
+
+// newScene makes a scene, and says what its process will be held against.
+func (s *suite) newScene(c *cast, slot string, u user, table []Probe, undo *cleanup) (*scene, error) {
+	scene, err := newScene(s.daemon, slot, u, undo)
+	if err != nil {
+		return nil, err
+	}
+	scene.view = view{slot: scene.slot, user: u, runtime: c.runtime, other: s.held.process.Pid}
+	scene.sights = slices.DeleteFunc(slices.Clone(table), func(p Probe) bool { return p.Kind != Look })
+	return scene, nil
+}

@@ -1,0 +1,82 @@
+package prove
+
+import "strings"
+
+// programs start another program.
+func programs() []Probe {
+	const mark = `"/bin/sh", ["-c", "echo > " + n]`
+	table := []Probe{
+		{Name: "spawn", Act: `return await ended(cp.spawn(` + mark + `))`},
+		{Name: "spawn, detached", Act: `return await ended(cp.spawn(` + mark + `, { detached: true }))`},
+		{Name: "spawn, waiting", Act: `const { error } = cp.spawnSync(` + mark + `); if (error) throw error;`},
+		{Name: "a shell", Act: `return await new Promise((done, fail) => cp.exec("echo > " + n, (e) => e ? fail(e) : done()))`},
+		{Name: "a file executed", Act: `cp.execFileSync(` + mark + `)`},
+		{Name: "Node again", Act: "cp.execFileSync(process.execPath, ['-e', `require('fs').writeFileSync(${JSON.stringify(n)}, '')`])"},
+		{Name: "fork", Act: `return await ended(cp.fork(w.marker, [n]))`},
+		{Name: "cluster", Act: `cluster.setupPrimary({ exec: w.marker, args: [n] }); await once(cluster.fork(), "exit")`},
+		{Name: "spawn from a worker", Act: "return await inWorker(`require('child_process').execFileSync('/bin/sh', ['-c', 'echo > ' + require('worker_threads').workerData]); require('worker_threads').parentPort.postMessage('')`, n)"},
+		{Name: "spawn by the binding", Act: `
+			const pipe = { type: "ignore" };
+			const { error } = process.binding("spawn_sync").spawn({ file: "/bin/sh", args: ["sh", "-c", "echo > " + n], stdio: [pipe, pipe, pipe] });
+			if (error) throw { code: error === -1 ? "EPERM" : error };`},
+	}
+	for i := range table {
+		p := &table[i]
+		name := strings.NewReplacer(" ", "-", ",", "").Replace(p.Name)
+		p.Act = `const n = w.outside + "/` + name + `"; ` + p.Act
+		p.Code, p.Evidence = "EPERM", changed("mark "+name)
+	}
+	return family("Starting programs", "compute in a worker", "compute in a worker thread, or with WebAssembly: a run is one process", table)
+}
+
+// becoming is the row that comes when everything else was done and looked at: where it takes place, nothing of the program is left.
+const becoming = "become another program"
+
+// replacements make the process another program: Node again, with a program that says so.
+func replacements() []Probe {
+	return family("Starting programs", "compute in a worker", "compute in a worker thread, or with WebAssembly: a run is one process", []Probe{
+		{Name: becoming, Act: `process.execve(process.execPath, [process.execPath, w.program + "/again.mjs"], process.env)`, Code: "EPERM", Evidence: says("another program")},
+	})
+}
+
+// signals reach other processes, or change them.
+func signals() []Probe {
+	table := []Probe{
+		{Name: "a signal to a process", Act: `process.kill(w.victims.killed, "SIGKILL")`, Code: "EPERM", Evidence: killed("killed")},
+		{Name: "a signal to a group", Act: `process.kill(-w.victims.grouped, "SIGKILL")`, Code: "EPERM", Evidence: killed("grouped")},
+		{Name: "a signal to everybody", Act: `process.once("SIGCONT", () => {}); process.kill(-1, "SIGCONT")`, Code: "EPERM", Evidence: changed("stopped"),
+			NoControl: "it would wake every stopped process of this user"},
+		{Name: "a question for a process", Act: `process.kill(w.victims.read, 0); return "there"`, Code: "EPERM", Evidence: says("there")},
+		{Name: "a question for everybody", Act: `process.kill(-1, 0); return "there"`, Code: "EPERM", Evidence: says("there")},
+		{Name: "a signal to process 1", Act: `process.kill(w.init, "SIGCONT"); return "sent"`, Code: "EPERM", Evidence: says("sent"), Owner: true},
+		{Name: "a signal to the daemon", Act: `process.kill(w.daemon, "SIGUSR1")`, Code: "EPERM", Evidence: Evidence{
+			Text: "whether the signal reaches the suite's own process", took: func(s *scene, _ string) bool { return s.signalled() }}, Owner: true},
+		{Name: "a question for the parent", Act: `process.kill(process.ppid, 0); return "there"`, Code: "EPERM", Evidence: says("there"), Owner: true},
+	}
+	table = family("Signals", "a signal to oneself", "nothing: a run can signal itself alone", table)
+	return append(table, family("Other processes", "ask for one's own priority", "nothing: a run can change itself alone", []Probe{
+		{Name: "another's priority", Act: `os.setPriority(w.victims.reniced, 7)`, Code: "ERR_SYSTEM_ERROR", Evidence: changed("nice reniced")},
+		{Name: "another's priority, asked", Act: `return "nice " + os.getPriority(w.victims.read)`, Code: "ERR_SYSTEM_ERROR", Evidence: says("nice 0")},
+		{Name: "one's own priority", Act: `os.setPriority(1)`, Code: "ERR_SYSTEM_ERROR", Evidence: changed("nice own")},
+		{Name: "another user", Act: `process.setuid(process.getuid()); return "set"`, Code: "EPERM", Evidence: says("set")},
+		{Name: "another group", Act: `process.setgid(process.getgid()); return "set"`, Code: "EPERM", Evidence: says("set")},
+	})...)
+}
+
+// nativeCode loads machine code of the program's own.
+func nativeCode() []Probe {
+	return family("Native code", "machine code made by V8", "bring JavaScript or WebAssembly: most packages have such a build", []Probe{
+		{Name: "native code of the program", Act: `process.dlopen({ exports: {} }, w.program + "/addon.node")`, Code: "ERR_DLOPEN_FAILED", Evidence: loaded("program/addon.node")},
+		{Name: "native code of the input", Act: `require(w.input + "/addon.node")`, Code: "ERR_DLOPEN_FAILED", Evidence: loaded("input/addon.node")},
+		{Name: "native code by way of SQLite", Act: `
+			const { DatabaseSync } = require("node:sqlite");
+			try {
+				new DatabaseSync(":memory:", { allowExtension: true }).loadExtension(w.input + "/extension.so");
+			} catch (error) { // loaded, it turns out to be no extension
+				if (!error.message.includes("undefined symbol")) throw error;
+			}`, Code: "ERR_LOAD_SQLITE_EXTENSION", Evidence: loaded("input/extension.so")},
+	})
+}
+
+// needsNative says whether a row of JavaScript needs native code beside it.
+func (p Probe) needsNative() bool { return p.Kind == JavaScript && p.Family == "Native code" }

@@ -1,0 +1,65 @@
+package prove
+
+import (
+	"fmt"
+	osexec "os/exec"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// victim is a process for others to act on.
+type victim struct {
+	pid  int
+	word string        // in its environment
+	gone chan struct{} // closed once it is reaped
+	cmd  *osexec.Cmd
+}
+
+// newVictim starts one that belongs to u. It ends by itself soon after any suite would.
+func newVictim(u user) (*victim, error) {
+	v := &victim{word: random(), gone: make(chan struct{})}
+	v.cmd = as(u, osexec.Command("sleep", "300"))
+	v.cmd.Env = []string{"WORD=" + v.word}
+	if err := v.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("a process to act on: %w", err)
+	}
+	v.pid = v.cmd.Process.Pid
+	go func() {
+		defer close(v.gone)
+		_ = v.cmd.Wait()
+	}()
+	return v, nil
+}
+
+// end takes it away.
+func (v *victim) end() {
+	_ = v.cmd.Process.Kill()
+	<-v.gone
+}
+
+// dead says whether a signal ended it.
+func (v *victim) dead() bool {
+	select {
+	case <-v.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+// nice is the priority of a process, as the kernel says it.
+func nice(pid int) string {
+	priority, err := unix.Getpriority(unix.PRIO_PROCESS, pid)
+	return fmt.Sprint(priority, err)
+}
+
+// stat is a field of /proc/PID/stat, counted from the state; empty where there is no /proc, or no such process.
+func (v *victim) stat(field int) string {
+	text, _ := readText(fmt.Sprintf("/proc/%d/stat", v.pid))
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if field >= len(fields) {
+		return ""
+	}
+	return fields[field]
+}
