@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"confined/internal/confine"
-	"confined/internal/interim/prove"
 	"confined/internal/pins"
+	"confined/internal/prove"
 )
 
 // receiptsDir is where the receipts of the daemons with c's state are.

@@ -10,9 +10,9 @@ import (
 
 	"confined/internal/confine"
 	"confined/internal/exec"
-	"confined/internal/interim/prove"
 	"confined/internal/ns"
 	"confined/internal/pins"
+	"confined/internal/prove"
 )
 
 // proveFlags are those of `confined prove`; its config is what serve is given

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"confined/internal/interim/prove"
+	"confined/internal/prove"
 )
 
 // progress tells on stderr how far the suite is: one line that is written over
@@ -19,13 +19,11 @@ func newProgress(to io.Writer) *progress { return &progress{to: to, terminal: is
 
 // tell is called by the suite, one call at a time.
 func (p *progress) tell(what prove.Progress) {
-	if what.Step != "" {
-		p.now = oneLine(what.Step)
-	}
+	p.now = oneLine(what.Phase)
 	switch {
 	case p.terminal:
 		fmt.Fprintf(p.to, "\r\x1b[K%d of %d  %s", what.Done, what.Total, p.now)
-	case what.Step != "":
+	case what.Row == nil:
 		fmt.Fprintf(p.to, "confined prove: %s\n", p.now)
 	}
 }

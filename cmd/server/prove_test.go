@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"confined/internal/confine"
-	"confined/internal/interim/prove"
 	"confined/internal/pins"
+	"confined/internal/prove"
 )
 
 // madeUp is a receipt that no suite wrote: the sample rows, edited.
@@ -207,7 +207,7 @@ func TestProveRefuses(t *testing.T) {
 func TestProgress(t *testing.T) {
 	var lines, line bytes.Buffer
 	plain, terminal := &progress{to: &lines}, &progress{to: &line, terminal: true}
-	for _, step := range []prove.Progress{{Step: "a", Total: 2}, {Row: &pins.Row{}, Done: 1, Total: 2}, {Step: "b", Done: 2, Total: 2}} {
+	for _, step := range []prove.Progress{{Phase: "a", Total: 2}, {Phase: "a", Row: &pins.Row{}, Done: 1, Total: 2}, {Phase: "b", Done: 2, Total: 2}} {
 		plain.tell(step)
 		terminal.tell(step)
 	}
