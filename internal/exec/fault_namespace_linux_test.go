@@ -57,7 +57,7 @@ var tamperings = []tampering{
 	{name: "a file of the program changed", act: on(library, func(p string) error { return overwrite(p, "A LIBRARY\n") })},
 	{name: "a file of the program longer", act: on(library, func(p string) error { return appendTo(p, "x") })},
 	{name: "a file of the input changed", act: on(input, func(p string) error { return overwrite(p, "INPUT\n") })},
-	{name: "a file of the input cut", act: on(input, func(p string) error { return os.Truncate(p, 1) })},
+	{name: "a file of the input cut", act: on(input, func(p string) error { return overwrite(p, "i") })},
 	{name: "the canary changed", act: on(canary, func(p string) error { return overwrite(p, zeros64) })},
 	{name: "a file of the program gone", act: on(library, os.Remove)},
 	{name: "a file of the input gone", act: on(input, os.Remove)},
