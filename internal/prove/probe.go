@@ -2,6 +2,7 @@ package prove
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -73,19 +74,12 @@ func ofNode(code string) bool {
 const none = "NONE"
 
 // Probes is the whole table: every row for this operating system, in the order in which it is tried.
-func Probes() []Probe {
-	var all []Probe
-	for _, table := range [][]Probe{
-		looks(), inherited(), writes(), reads(), privateReads(), systemReads(), network(), programs(), signals(), nativeCode(), allowed(), replacements(),
-		nativeProbes(runtime.GOOS, runtime.GOARCH), soloActs(runtime.GOARCH),
-	} {
-		for _, p := range table {
-			if here(p.Only) {
-				all = append(all, p)
-			}
-		}
-	}
-	return all
+func Probes() []Probe { return probesOn(runtime.GOOS, runtime.GOARCH) }
+
+func probesOn(goos, goarch string) []Probe {
+	table := slices.Concat(looks(), inherited(), writes(), reads(), privateReads(), systemReads(), network(), programs(), signals(), nativeCode(), allowed(),
+		replacements(), nativeProbes(goos, goarch), soloActs(goarch))
+	return slices.DeleteFunc(table, func(p Probe) bool { return p.Only != "" && p.Only != goos })
 }
 
 // here says whether a row or a place for one operating system is for this one.
