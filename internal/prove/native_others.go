@@ -8,13 +8,15 @@ func onOther(name, act, code string, e Evidence) Probe {
 }
 
 func nativeOthers() []Probe {
+	daemon := onOther("whether the daemon may be signalled", "ask_daemon", "EPERM", answer())
+	daemon.Owner = true
 	return native(familyOthers,
 		onOther("kill a process", "kill_process", "EPERM", killed("killed")),
 		onOther("kill a group", "kill_group", "EPERM", killed("grouped")),
 		onOther("a signal to everybody", "continue_all", "EPERM", answer()),
 		onOther("whether a process exists", "ask_process", "EPERM", answer()),
 		onOther("whether process 1 may be signalled", "ask_init", "EPERM", answer()),
-		onOther("whether the daemon may be signalled", "ask_daemon", "EPERM", answer()),
+		daemon,
 		onOther("whether one's group may be signalled", "ask_group", "EPERM", answer()),
 		onOther("another's priority", "nice_other", "EPERM", changed("nice reniced")),
 		Probe{Name: "the priority of all of a user's", Act: "nice_user", Code: "EPERM", NoControl: "it would be about all programs of this user"},
