@@ -1,6 +1,6 @@
 package prove
 
-const familyNetwork = "network"
+const familyNetwork = "Sockets"
 
 func socketRow(name, act string, e Evidence) Probe {
 	return Probe{Name: name, Act: act, Code: "EPERM", Instead: "fetch before the run and send the answer as input", Evidence: e}

@@ -1,6 +1,6 @@
 package prove
 
-const familyReads = "reading"
+const familyReads = "Reading files"
 
 // secretBy is a row about the secret that only one file of the host holds.
 func secretBy(name, act, code string) Probe {
