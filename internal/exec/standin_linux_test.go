@@ -117,7 +117,7 @@ func (w *world) ownLauncher() {
 	self, err := os.Executable()
 	w.must(err)
 	w.launcher = filepath.Join(w.state, "launcher")
-	w.must(copyAs(self, w.launcher))
+	copyFile(w.t, self, w.launcher)
 }
 
 // startFrom makes e what a daemon is that was started from the world's own

@@ -80,8 +80,11 @@ func (w *world) program(files map[string]string) {
 	w.spec.ProgramDigest = w.spec.Program.Digest()
 }
 
-// main replaces the program with one file.
-func (w *world) main(source string) { w.program(map[string]string{"main.mjs": source}) }
+// main replaces the program with one file, which Node runs.
+func (w *world) main(source string) {
+	w.program(map[string]string{"main.mjs": source})
+	w.node, w.proven = testNode(w.t), pins.NewProofs(pins.ProofOptions{}).Of
+}
 
 func (w *world) slot() string { return filepath.Join(w.root, "slot-0") }
 

@@ -68,8 +68,10 @@ func powerLooks(same string) []Probe {
 				found := v.status("Groups")
 				return found, os.Geteuid() == 0 && found != ""
 			}}},
-		{Name: "a user namespace with one user", Evidence: is("/proc/PID/uid_map", func(v *view) string { return strings.Join(strings.Fields(v.proc("uid_map"))[:3], " ") },
-			func(v *view) string { return fmt.Sprintf("65534 %d 1", v.user.uid) })},
+		{Name: "a user namespace of its own", Evidence: Evidence{Text: "/proc/PID/uid_map", look: func(v *view) (string, bool) {
+			found := strings.Join(strings.Fields(v.proc("uid_map")), " ")
+			return found, !strings.HasPrefix(found+" ", fmt.Sprintf("65534 %d 1 ", v.user.uid))
+		}}},
 		{Name: "no blocked signal", NoControl: same, Evidence: status("SigBlk", nothing)},
 		{Name: "no ignored signal but Node's own", NoControl: "Node itself undoes what its parent ignores", Evidence: status("SigIgn", "0000000001001000")}, // SIGPIPE and SIGXFSZ
 	}

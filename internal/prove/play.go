@@ -14,7 +14,7 @@ func (s *suite) play(ctx context.Context, kind Kind, c *cast) error {
 	var table, alone, untried []Probe
 	for _, p := range Probes() {
 		switch {
-		case c != nil && p.Kind == Native && isSolo(p):
+		case c != nil && p.Kind == c.kind && isSolo(p):
 			alone = append(alone, p)
 		case c != nil && c.plays(p):
 			table = append(table, p)
@@ -51,7 +51,7 @@ func isSolo(p Probe) bool {
 func (s *suite) tryAlone(ctx context.Context, c *cast, p Probe) error {
 	var undo cleanup
 	defer undo.now()
-	input := files{"world.txt": "", "acts.txt": ""}
+	input := files{"world.txt": "slot\t" + s.daemon.root + "/slot-1\n"}
 	player, err := c.confined(ctx, "act-alone", c.program(nil), input, &undo, "act", p.Act)
 	if err == nil {
 		err = player.await(ctx, player.over)

@@ -72,15 +72,18 @@ func ofNode(code string) bool {
 // none is the code of acts that find nothing, where Node itself reports no error.
 const none = "NONE"
 
-// Probes is the whole table: every row for this operating system, in the order in which it is tried.
-func Probes() []Probe {
+// Probes is the whole table: every row for this host's operating system and architecture, in the order in which it is tried.
+func Probes() []Probe { return ProbesOn(runtime.GOOS, runtime.GOARCH) }
+
+// ProbesOn is the table of another host, to be read there.
+func ProbesOn(goos, goarch string) []Probe {
 	var all []Probe
 	for _, table := range [][]Probe{
 		looks(), inherited(), writes(), reads(), privateReads(), systemReads(), network(), programs(), signals(), nativeCode(), allowed(), replacements(),
-		nativeProbes(runtime.GOOS, runtime.GOARCH), soloActs(runtime.GOARCH),
+		nativeProbes(goos, goarch), soloActs(goarch),
 	} {
 		for _, p := range table {
-			if here(p.Only) {
+			if p.Only == "" || p.Only == goos {
 				all = append(all, p)
 			}
 		}
@@ -88,7 +91,7 @@ func Probes() []Probe {
 	return all
 }
 
-// here says whether a row or a place for one operating system is for this one.
+// here says whether a place for one operating system is for this one.
 func here(only string) bool { return only == "" || only == runtime.GOOS }
 
 // family gives rows what they have in common, where they have nothing of their own.

@@ -81,8 +81,8 @@ func (v *view) mountLines() []mountLine {
 	var all []mountLine
 	for line := range strings.Lines(v.proc("mountinfo")) {
 		f := strings.Fields(line)
-		if len(f) < 7 {
-			return nil
+		if len(f) < 7 || !slices.Contains(f[6:], "-") {
+			return nil // no mountinfo, but why it cannot be read
 		}
 		all = append(all, mountLine{f[4], strings.Split(f[5], ","), strings.Join(f[6:], " ")})
 	}

@@ -140,7 +140,7 @@ func onlyTheFirst() func(pins.Runtime) (pins.Proof, error) {
 
 // compileNative builds the native module and the native probe. Without a compiler neither is there, and what needs them stays untried.
 func (s *suite) compileNative(ctx context.Context) error {
-	addon, probe := filepath.Join(s.scratch, "addon.node"), filepath.Join(s.scratch, "probe")
+	addon, probe := filepath.Join(s.scratch, "addon.node"), filepath.Join(s.scratch, "node") // the name that a runtime must have
 	_, err := compile(ctx, addon, true, "addon.c")
 	if err == nil {
 		s.compiler, err = compileProbe(ctx, probe)

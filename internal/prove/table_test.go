@@ -1,0 +1,99 @@
+package prove
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// TestTable: every row is whole, and every denied act has an allowed one beside it.
+func TestTable(t *testing.T) {
+	rows := map[string]Probe{}
+	for _, p := range Probes() {
+		if _, twice := rows[p.Name]; twice {
+			t.Errorf("two rows are called %q", p.Name)
+		}
+		rows[p.Name] = p
+	}
+	if len(rows) < 200 {
+		t.Fatalf("the table has %d rows", len(rows))
+	}
+	for name, p := range rows {
+		if p.Family == "" || name == "" || p.Evidence.Text == "" || strings.ContainsAny(name, "\t\n") {
+			t.Errorf("a row with something missing: %+v", p)
+		}
+		look := p.Kind == Look
+		if look != (p.Evidence.look != nil) || look == (p.Evidence.took != nil) || look == (p.Act != "") {
+			t.Errorf("%s: of the kind %s, and of no other, are its act and its evidence", name, p.Kind)
+		}
+		if look && (p.Code != "" || p.Allowed()) || !slices.Contains([]Kind{JavaScript, Native, Look}, p.Kind) {
+			t.Errorf("%s: kind %s, code %q", name, p.Kind, p.Code)
+		}
+		if twin, there := rows[p.Twin]; p.Code != "" && (!there || !twin.Allowed() || twin.Kind != p.Kind) {
+			t.Errorf("%s has no allowed twin of its kind: %q", name, p.Twin)
+		}
+		if p.Allowed() && (p.MacCode != "" || p.Twin != "" || p.Instead != "" || p.NoControl != "") {
+			t.Errorf("%s is allowed, and has what is for denied rows: %+v", name, p)
+		}
+	}
+}
+
+func TestCodeOn(t *testing.T) {
+	for _, row := range []struct {
+		p    Probe
+		want string // on darwin
+	}{
+		{Probe{}, ""},
+		{Probe{Code: "ENOENT"}, "EPERM"},
+		{Probe{Code: "ENOENT", MacCode: "EROFS"}, "EROFS"},
+		{Probe{Code: "ERR_DLOPEN_FAILED"}, "ERR_DLOPEN_FAILED"},
+		{Probe{Code: none}, none},
+	} {
+		if linux, mac := row.p.CodeOn("linux"), row.p.CodeOn("darwin"); linux != row.p.Code || mac != row.want {
+			t.Errorf("%+v: %q on Linux, %q on macOS, want %q and %q", row.p, linux, mac, row.p.Code, row.want)
+		}
+	}
+}
+
+// TestSuiteDigest: every part of a row and of what runs moves the digest, and so do their order and where one ends.
+func TestSuiteDigest(t *testing.T) {
+	row := Probe{Family: "a", Name: "b", Kind: JavaScript, Act: "c", Code: "d", MacCode: "e", Twin: "f", NoControl: "g", Instead: "h", Only: "i", Evidence: Evidence{Text: "j"}}
+	table := []Probe{row, {Name: "z"}}
+	files := fstest.MapFS{"js/one": {Data: []byte("1")}, "js/two": {Data: []byte("2")}}
+	seen := map[string]string{string(suiteDigest(table, files)): "the table itself"}
+	note := func(what string, table []Probe, files fstest.MapFS) {
+		digest := string(suiteDigest(table, files))
+		if other, twice := seen[digest]; twice {
+			t.Errorf("%s has the digest of %s", what, other)
+		}
+		seen[digest] = what
+	}
+	for what, change := range map[string]func(*Probe){
+		"another family": func(p *Probe) { p.Family += "x" }, "another name": func(p *Probe) { p.Name += "x" }, "another kind": func(p *Probe) { p.Kind = Look },
+		"another act": func(p *Probe) { p.Act += "x" }, "another code": func(p *Probe) { p.Code += "x" }, "another code on macOS": func(p *Probe) { p.MacCode += "x" },
+		"another twin": func(p *Probe) { p.Twin += "x" }, "another reason": func(p *Probe) { p.NoControl += "x" }, "another way out": func(p *Probe) { p.Instead += "x" },
+		"another system": func(p *Probe) { p.Only += "x" }, "another user": func(p *Probe) { p.Owner = true }, "other evidence": func(p *Probe) { p.Evidence.Text += "x" },
+		"a letter that moved": func(p *Probe) { p.Family, p.Name = "", "ab" },
+	} {
+		changed := row
+		change(&changed)
+		note(what, []Probe{changed, table[1]}, files)
+	}
+	note("another order", []Probe{table[1], table[0]}, files)
+	note("a row less", table[:1], files)
+	for what, change := range map[string]func(fstest.MapFS){
+		"another source":      func(f fstest.MapFS) { f["js/one"] = &fstest.MapFile{Data: []byte("x")} },
+		"a source less":       func(f fstest.MapFS) { delete(f, "js/one") },
+		"a source renamed":    func(f fstest.MapFS) { f["js/on"] = f["js/one"]; delete(f, "js/one") },
+		"a source and a file": func(f fstest.MapFS) { f["js/three"] = &fstest.MapFile{} },
+	} {
+		other := maps.Clone(files)
+		change(other)
+		note(what, table, other)
+	}
+	if again := Suite(); again != Suite() || seen[string(again)] != "" {
+		t.Errorf("Suite is %s, and then another", again)
+	}
+}
