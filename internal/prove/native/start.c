@@ -128,7 +128,8 @@ static int ids_of_sets(void) {
 #endif
 
 const struct act start[] = {
-	ACT(descriptors_inherited), ACT(environment_inherited), ACT(open_umask), ACT(directory_inherited), ACT(signals_inherited), ACT(terminal), ACT(terminal_of_descriptors), ACT(identity),
+	ACT(descriptors_inherited), ACT(environment_inherited), ACT(open_umask), ACT(directory_inherited), ACT(signals_inherited), ACT(terminal),
+	ACT(terminal_of_descriptors), ACT(identity),
 #ifdef __linux__
 	ACT(own_capabilities), ACT(init_capabilities), ACT(capabilities_left), ACT(promised), ACT(new_privileges), ACT(secure_bits), ACT(drop_bounding),
 	ACT(old_layout), ACT(ids_of_sets),
