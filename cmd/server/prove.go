@@ -102,12 +102,14 @@ func (p proveFlags) needless(ctx context.Context, in surroundings) (pins.Proof, 
 // conclude keeps the receipt of a suite that passed, prints what came of it, and
 // is success only for one that passed and is kept.
 func (p proveFlags) conclude(in surroundings, r pins.Receipt) error {
-	done := proved{Verdict: verdictOf(r), Receipt: &r}
+	done, err := newProved(r)
+	if err != nil {
+		return err
+	}
 	var failed error
 	if done.Verdict == provePassed {
 		done.File, done.Digest, failed = pins.WriteReceipt(receiptsDir(p.config), r)
 	}
-	var err error
 	if p.json {
 		err = writeIndented(in.stdout, done)
 	} else {

@@ -32,9 +32,10 @@ func widthOf(stream any) int {
 }
 
 // writeTable writes the rows under a heading for each family, in the order in
-// which they come. Where width is not 0 no line is longer, as far as that can
+// which families and rows first come. Where width is not 0 no line is longer, as far as that can
 // be: evidence is cut first and then left out, then the probe's name is cut.
 func writeTable(b *strings.Builder, rows []pins.Row, width int) {
+	rows = byFamily(rows)
 	head := [6]string{"probe", "by", "unconfined", "confined", "evidence", "verdict"}
 	cells := [][6]string{head}
 	for _, row := range rows {
@@ -55,6 +56,23 @@ func writeTable(b *strings.Builder, rows []pins.Row, width int) {
 	if len(rows) > 0 {
 		b.WriteString("\n")
 	}
+}
+
+// byFamily brings the rows of each family together.
+func byFamily(rows []pins.Row) []pins.Row {
+	var families []string
+	of := map[string][]pins.Row{}
+	for _, row := range rows {
+		if of[row.Family] == nil {
+			families = append(families, row.Family)
+		}
+		of[row.Family] = append(of[row.Family], row)
+	}
+	grouped := make([]pins.Row, 0, len(rows))
+	for _, family := range families {
+		grouped = append(grouped, of[family]...)
+	}
+	return grouped
 }
 
 // cellsOf is one row as it is printed: probe, who acts, what came of it

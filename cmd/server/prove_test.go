@@ -28,8 +28,8 @@ func madeUp(edit func(*pins.Receipt)) pins.Receipt {
 		Runtime: digest, Closure: digest, Profile: confine.Profile().Digest, Suite: prove.Suite(), Compiler: "cc",
 		Rows: []pins.Row{
 			{Family: "writes", Name: "truncate a file of the input", Kind: "javascript", Control: took, Confined: refused, Evidence: "its size and content", Verdict: pins.Denied},
-			{Family: "writes", Name: "mount", Kind: "native", NoControl: "it needs rights", Confined: refused, Evidence: "the mounts", Verdict: pins.Denied},
 			{Family: "reads", Name: "read the input", Kind: "javascript", Control: took, Confined: took, Evidence: "its bytes, as printed", Verdict: pins.Allowed},
+			{Family: "writes", Name: "mount", Kind: "native", NoControl: "it needs rights", Confined: refused, Evidence: "the mounts", Verdict: pins.Denied},
 			{Family: "state", Name: "descriptors", Kind: "look", NoControl: "nobody acts", Confined: &pins.Outcome{}, Evidence: "/proc/PID/fd", Verdict: pins.Denied},
 		},
 	}
@@ -45,7 +45,7 @@ func fails(r *pins.Receipt) {
 }
 
 func lacksCompiler(r *pins.Receipt) {
-	r.Rows[1] = pins.Row{Family: "writes", Name: "mount", Kind: "native", Evidence: "the mounts", Verdict: pins.Untried}
+	r.Rows[2] = pins.Row{Family: "writes", Name: "mount", Kind: "native", Evidence: "the mounts", Verdict: pins.Untried}
 }
 
 const passedText = `    verdict  probe                         by      unconfined  confined    evidence
@@ -84,7 +84,11 @@ func TestProveForPeople(t *testing.T) {
 	r := madeUp(asMadeUp)
 	r.UID = 7
 	var out bytes.Buffer
-	p := proved{Verdict: verdictOf(r), File: "/s/receipts/r.json", Receipt: &r}
+	p, err := newProved(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.File = "/s/receipts/r.json"
 	if err := p.print(&out, "/n/node"); err != nil || out.String() != strings.Replace(passedText, "UID", "7", 1) {
 		t.Errorf("%v\n got\n%s\nwant\n%s", err, out.String(), passedText)
 	}
@@ -145,7 +149,7 @@ func TestProveVerdicts(t *testing.T) {
 func checkProveJSON(t *testing.T, p proveFlags, r pins.Receipt, verdict string) {
 	t.Helper()
 	p.json = true
-	r.DurationMs++ // another one
+	r.StartedAt = r.StartedAt.Add(1001001) // another one, in nanoseconds
 	var out bytes.Buffer
 	_ = p.conclude(surroundings{stdout: &out, stderr: io.Discard}, r)
 	var got struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -21,10 +22,17 @@ const (
 
 // proved is what `confined prove --json` prints.
 type proved struct {
-	Verdict string        `json:"verdict"`
-	File    string        `json:"receiptFile,omitempty"` // only where there is one
-	Digest  pins.Digest   `json:"receiptDigest,omitempty"`
-	Receipt *pins.Receipt `json:"receipt,omitempty"` // not with not-needed
+	Verdict string          `json:"verdict"`
+	File    string          `json:"receiptFile,omitempty"` // only where there is one
+	Digest  pins.Digest     `json:"receiptDigest,omitempty"`
+	Text    json.RawMessage `json:"receipt,omitempty"` // as a file has it; not with not-needed
+
+	receipt pins.Receipt
+}
+
+func newProved(r pins.Receipt) (proved, error) {
+	text, err := r.Encode()
+	return proved{Verdict: verdictOf(r), Text: text, receipt: r}, err
 }
 
 func verdictOf(r pins.Receipt) string {
@@ -43,7 +51,7 @@ const cureCompiler = "install a C compiler and its headers (Debian, Ubuntu: gcc 
 // print writes the table, what failed once more with the reason, the counts and
 // the verdict.
 func (p proved) print(to io.Writer, node string) error {
-	r := *p.Receipt
+	r := p.receipt
 	var b strings.Builder
 	writeTable(&b, r.Rows, widthOf(to))
 	writeFailures(&b, r.Rows)
@@ -88,7 +96,7 @@ func writeCounts(b *strings.Builder, r pins.Receipt) {
 
 // sentence is the verdict in words, with how long it took and the receipt.
 func (p proved) sentence(node string) string {
-	r := *p.Receipt
+	r := p.receipt
 	what := fmt.Sprintf("Node %s (%s), for uid %d on this host", strings.TrimPrefix(r.NodeVersion, "v"), oneLine(node), r.UID)
 	took := (time.Duration(r.DurationMs) * time.Millisecond).Round(100 * time.Millisecond)
 	switch {

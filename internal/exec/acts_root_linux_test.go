@@ -116,11 +116,3 @@ func mountImage(image, dir string, bytes int64) error {
 	}
 	return nil
 }
-
-// holdForWriting opens a file of the slot for writing until the run is over.
-func (w *world) holdForWriting(path string) {
-	w.must(os.Chmod(path, 0o600))
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	w.must(err)
-	w.after = append(w.after, func() { _ = f.Close() })
-}

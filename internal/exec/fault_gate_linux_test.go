@@ -4,8 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// gateFaults come between the spawn and the admission, with the preload itself
-// at the gate: the program never runs.
+// gateFaults come between the spawn and the admission.
 var gateFaults = []fault{
 	{"killed before admission", func(w *world) { w.trace.Launched = func(i LaunchedInfo) { w.must(unix.Kill(i.PID, unix.SIGKILL)) } },
 		barred(AdmissionAbsent).ending("SIGKILL")},
@@ -23,7 +22,10 @@ var gateFaults = []fault{
 			w.cancel()
 		}
 	}, barred(AdmissionAbsent).stopped(StopCancelled)},
-	{"another byte at the gate", func(w *world) { w.trace.Launched = func(i LaunchedInfo) { w.send(i.PID, 0, "x") } },
+	{"another byte at the gate", func(w *world) {
+		w.main("")
+		w.trace.Launched = func(i LaunchedInfo) { w.send(i.PID, 0, "x") }
+	},
 		barred(AdmissionRefused).ending("125")},
 	{"forged control text", func(w *world) { w.trace.Launched = func(i LaunchedInfo) { w.send(i.PID, 3, recordAdmitted) } },
 		barred(AdmissionMalformed).stopped(StopControlMalformed)},
@@ -34,6 +36,7 @@ var gateFaults = []fault{
 		}
 	}, barred(AdmissionMalformed).stopped(StopControlMalformed)},
 	{"admitted by another while the gate is shut", func(w *world) {
+		w.main("console.log('ran')\n")
 		w.trace.Launched = func(i LaunchedInfo) {
 			w.measured(i.PID)
 			w.send(i.PID, 3, recordAdmitted)
@@ -61,6 +64,13 @@ var gateFaults = []fault{
 			w.halt(i.PID)
 		}
 	}, barred(AdmissionAbsent).stopped(StopTimeout).ending("SIGKILL")},
+	{"stopped and continued before admission", func(w *world) { // also where the stage waits for consent to its one exec
+		w.trace.Launched = func(i LaunchedInfo) {
+			w.measured(i.PID)
+			w.halt(i.PID)
+			w.must(unix.Kill(i.PID, unix.SIGCONT))
+		}
+	}, observedClean.ending("0")},
 	{"a process that stands still from the start", func(w *world) {
 		w.spec.TimeoutMs = 2000
 		w.trace.Launched = func(i LaunchedInfo) { w.halt(i.PID) }

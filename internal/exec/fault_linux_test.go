@@ -24,7 +24,6 @@ type fault struct {
 // of it, are alone; the others share the processors.
 type group struct {
 	name  string
-	node  bool // run by Node, since the fault is about what it or its preload does; else by the stand-in
 	alone bool
 	rows  []fault
 }
@@ -34,10 +33,10 @@ func groups() []group {
 		{name: "before", rows: beforeFaults},
 		{name: "rivals", rows: rivalFaults},
 		{name: "setup", rows: setupFaults, alone: true},
-		{name: "gate", rows: gateFaults, node: true},
+		{name: "gate", rows: gateFaults},
 		{name: "contact", rows: contactFaults, alone: true},
 		{name: "process", rows: processFaults},
-		{name: "program", rows: programFaults, node: true},
+		{name: "program", rows: programFaults},
 		{name: "runtime", rows: runtimeFaults},
 		{name: "namespace", rows: namespaceFaults()},
 		{name: "after", rows: afterFaults},
@@ -102,7 +101,7 @@ func (g group) run(t *testing.T, seen *sightings) {
 				if !g.alone {
 					t.Parallel()
 				}
-				row.run(t, g.node, seen)
+				row.run(t, seen)
 			})
 		}
 	})
@@ -111,11 +110,9 @@ func (g group) run(t *testing.T, seen *sightings) {
 	}
 }
 
-func (f fault) run(t *testing.T, node bool, seen *sightings) {
+func (f fault) run(t *testing.T, seen *sightings) {
 	w := newWorld(t)
-	if !node {
-		w.useStandIn()
-	}
+	w.useStandIn()
 	f.act(w)
 	e := w.executor()
 	if w.spec.Runtime == unpinned {

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -57,7 +55,7 @@ var tamperings = []tampering{
 	{name: "a file of the program changed", act: on(library, func(p string) error { return overwrite(p, "A LIBRARY\n") })},
 	{name: "a file of the program longer", act: on(library, func(p string) error { return appendTo(p, "x") })},
 	{name: "a file of the input changed", act: on(input, func(p string) error { return overwrite(p, "INPUT\n") })},
-	{name: "a file of the input cut", act: on(input, func(p string) error { return os.Truncate(p, 1) })},
+	{name: "a file of the input cut", act: on(input, func(p string) error { return overwrite(p, "i") })},
 	{name: "the canary changed", act: on(canary, func(p string) error { return overwrite(p, zeros64) })},
 	{name: "a file of the program gone", act: on(library, os.Remove)},
 	{name: "a file of the input gone", act: on(input, os.Remove)},
@@ -68,7 +66,7 @@ var tamperings = []tampering{
 	{name: "the canary swapped for its like", act: on(canary, replaceByCopy)},
 	{name: "a file swapped for a symlink to itself", act: swappedFor(library, func(aside, p string) error { return os.Symlink(aside, p) })},
 	{name: "a file swapped for a hard link to another", act: swappedFor(input, func(aside, p string) error {
-		if err := os.WriteFile(aside+".secret", []byte("secret"), 0o400); err != nil {
+		if err := write(aside+".secret", []byte("secret"), 0o400); err != nil {
 			return err
 		}
 		return os.Link(aside+".secret", p)
@@ -158,105 +156,4 @@ func linkedIn(name string) func(*world, string) error {
 		}
 		return os.Link(secret, filepath.Join(slot, name))
 	}
-}
-
-func touch(path string) error { return os.WriteFile(path, []byte("not yours"), 0o600) }
-
-// overwrite changes a file in place, as its owner can.
-func overwrite(path, content string) error {
-	if err := os.Chmod(path, 0o600); err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(content), 0o600)
-}
-
-// appendTo makes a file longer, as its owner can.
-func appendTo(path, more string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if err := os.Chmod(path, info.Mode()|0o200); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	if _, err := f.WriteString(more); err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// swapBack moves an entry away and back.
-func swapBack(path string) error {
-	if err := os.Rename(path, path+".aside"); err != nil {
-		return err
-	}
-	return os.Rename(path+".aside", path)
-}
-
-// replaceByCopy puts a copy in a file's place: the same content, mode and
-// owner, another inode.
-func replaceByCopy(path string) error {
-	if err := copyAs(path, path+".copy"); err != nil {
-		return err
-	}
-	return os.Rename(path+".copy", path)
-}
-
-// copyAs copies a file with its mode and owner.
-func copyAs(from, to string) error {
-	content, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	var st unix.Stat_t
-	if err := unix.Stat(from, &st); err != nil {
-		return err
-	}
-	if err := os.WriteFile(to, content, fs.FileMode(st.Mode&0o777)); err != nil {
-		return err
-	}
-	return os.Lchown(to, int(st.Uid), int(st.Gid))
-}
-
-// copyDir copies a tree with its modes and owners.
-func copyDir(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		if !d.IsDir() {
-			return copyAs(path, filepath.Join(to, name))
-		}
-		var st unix.Stat_t
-		if err := unix.Stat(path, &st); err != nil {
-			return err
-		}
-		if err := os.Mkdir(filepath.Join(to, name), fs.FileMode(st.Mode&0o777)); err != nil {
-			return err
-		}
-		return os.Lchown(filepath.Join(to, name), int(st.Uid), int(st.Gid))
-	})
-}
-
-// makeSocket leaves a Unix socket's name in the file system.
-func makeSocket(path string) error {
-	short := path
-	if dir, err := os.Open(filepath.Dir(path)); err == nil { // a socket's path has 107 bytes at most
-		defer dir.Close()
-		short = filepath.Join("/proc/self/fd", itoa(int(dir.Fd())), filepath.Base(path))
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: short, Net: "unix"})
-	if err != nil {
-		return err
-	}
-	l.SetUnlinkOnClose(false)
-	return l.Close()
 }

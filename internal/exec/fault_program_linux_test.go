@@ -6,9 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// programFaults are what a program itself does: a fact each, and no problem.
+// programFaults are what a program itself does, under Node: a fact each, and no
+// problem.
 var programFaults = []fault{
-	{"program runs", func(w *world) {}, observedClean.ending("0")},
+	{"program runs", func(w *world) { w.main("console.log('hello')\n") }, observedClean.ending("0").printing(6)},
 	{"program fails", func(w *world) { w.main("process.exit(125)\n") }, observedClean.ending("125")},
 	{"program does not compile", func(w *world) { w.main("let let = 1\n") }, observedClean.ending("1")},
 	{"program ends by a signal without a name", func(w *world) { w.main("process.kill(process.pid, 40)\n" + waitForever) },
@@ -26,7 +27,7 @@ var programFaults = []fault{
 		w.main("process.stdout.write('sf-confined/1 refused\\n'); process.stderr.write('confined: landlock: no\\n'); process.exit(125)\n")
 	}, observedClean.ending("125")},
 	{"program catches every signal", func(w *world) {
-		w.spec.TimeoutMs = 6000
+		w.spec.TimeoutMs = 8000
 		w.main(`import os from 'node:os';
 			for (const s of Object.keys(os.constants.signals)) try { process.on(s, () => {}) } catch {}
 			process.stdout.write('ready'); setInterval(() => {}, 1000);`)

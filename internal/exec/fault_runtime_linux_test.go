@@ -112,11 +112,3 @@ func during(changes []change) []fault {
 	}
 	return rows
 }
-
-// linkInPlace leaves a symlink to a file where the file was.
-func linkInPlace(path string) error {
-	if err := os.Rename(path, path+".real"); err != nil {
-		return err
-	}
-	return os.Symlink(path+".real", path)
-}

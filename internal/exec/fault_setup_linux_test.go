@@ -1,10 +1,8 @@
 package exec
 
 import (
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -45,11 +43,4 @@ var setupFaults = []fault{
 func failToWrite(w *world) {
 	w.program(many(strings.Repeat("x", 1<<20)))
 	w.limitFiles(1 << 19)
-}
-
-// limitFiles bounds the files this process may write: an error, no signal.
-func (w *world) limitFiles(bytes uint64) {
-	signal.Ignore(syscall.SIGXFSZ)
-	w.after = append(w.after, func() { signal.Reset(syscall.SIGXFSZ) })
-	w.limit(unix.RLIMIT_FSIZE, bytes)
 }

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"io"
 	"maps"
 	"os"
 	osexec "os/exec"
@@ -80,8 +79,11 @@ func (w *world) program(files map[string]string) {
 	w.spec.ProgramDigest = w.spec.Program.Digest()
 }
 
-// main replaces the program with one file.
-func (w *world) main(source string) { w.program(map[string]string{"main.mjs": source}) }
+// main replaces the program with one file, which Node runs.
+func (w *world) main(source string) {
+	w.program(map[string]string{"main.mjs": source})
+	w.node, w.proven = testNode(w.t), pins.NewProofs(pins.ProofOptions{}).Of
+}
 
 func (w *world) slot() string { return filepath.Join(w.root, "slot-0") }
 
@@ -233,23 +235,4 @@ func testNode(t testing.TB) string {
 		t.Fatalf("%v: run `make node` first", err)
 	}
 	return node
-}
-
-func copyFile(t testing.TB, from, to string) {
-	t.Helper()
-	in, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -22,9 +21,9 @@ func compileProbe(ctx context.Context, out string) (compiler string, err error) 
 
 // nativeProbes are the native rows for an operating system and an architecture.
 func nativeProbes(goos, goarch string) []Probe {
-	table := slices.Concat(nativeFiles(), nativeReads(), nativeNetwork(), nativeProcesses(), nativeOthers(), nativeLocks(), nativeMemory(), nativeLimits())
+	table := slices.Concat(nativeFiles(), nativeReads(), nativeNetwork(), nativeProcesses(), nativeOthers())
 	if goos == "linux" {
-		table = slices.Concat(nativeStart(), table, linuxFiles(), linuxReads(), linuxNetwork(), linuxProcesses(), linuxExec(), linuxOthers(), linuxLocks(),
+		table = slices.Concat(linuxStart(), table, linuxFiles(), linuxReads(), linuxNetwork(), linuxProcesses(), linuxExec(), linuxOthers(), linuxLocks(),
 			linuxMemory(), linuxNamespaces(), linuxKernel(), linuxHost(), linuxIPC(), linuxLimits())
 	}
 	if goos == "linux" && goarch == "amd64" {
@@ -83,6 +82,7 @@ const (
 	needsRights   = "it needs rights that an ordinary user lacks"
 	mayBeReserved = "a host may reserve it to root, or be built without it"
 	harmsHost     = "it would change the host"
+	aboutAll      = "it would be about all programs of this user"
 	onlyCareless  = "only a careless parent hands it on"
 	noneElsewhere = "outside there may be nothing to tell it from"
 )
@@ -96,59 +96,12 @@ func nativeActs(table []Probe) string {
 	return b.String()
 }
 
-// familyFiles are the rows whose acts have files of their own in the input.
-const familyFiles = "changing files"
-
-// targetDirectories are the acts that have files of their own, and the place for all others.
-func targetDirectories() []string {
-	dirs := []string{"shared"}
-	for _, p := range slices.Concat(nativeFiles(), linuxFiles(), linuxAMD64()) {
-		if p.Family == familyFiles {
-			dirs = append(dirs, p.Act)
-		}
-	}
-	return dirs
-}
-
-// addNativeTargets adds to an input what native acts aim at.
-func addNativeTargets(files map[string]string) {
-	for _, dir := range targetDirectories() {
-		for _, name := range []string{"f", "g"} {
-			files["native/"+dir+"/"+name] = name + " of " + dir + "\n"
-		}
-	}
-}
-
-// changedFiles is for acts on files of their own.
-func changedFiles(act string) Evidence {
-	e := changed("native " + act)
-	e.Text = "the files that it aims at, before and after"
-	return e
-}
-
-// lookNative is what the host sees of all that native acts aim at and no other acts.
-func (s *scene) lookNative(seen map[string]string) {
-	for _, dir := range targetDirectories() {
-		at := filepath.Join(s.slot, "input", "native", dir)
-		made, _ := filepath.Glob(at + "/n*")
-		seen["native "+dir] = fingerprint(append(made, at, at+"/f", at+"/g")...)
-	}
-	seen["policy scheduled"] = s.victims["scheduled"].stat(38)
-	limits, _ := readText(fmt.Sprintf("/proc/%d/limits", s.victims["limited"].pid))
-	seen["limits limited"] = limits
-}
-
-// nativeVictims are processes that only native acts aim at.
-func nativeVictims() []string {
-	return []string{"tgkilled", "tkilled", "queued", "threadqueued", "pidfdkilled", "limited", "scheduled"}
-}
-
 // soloActs are native acts that end the process if they are denied: each has a run of its own, with the arguments `act` and its Act, and Code is
 // the signal that ends it.
 func soloActs(goarch string) []Probe {
 	if goarch != "amd64" {
 		return nil
 	}
-	return native("the kernel", Probe{Name: "a call of the 32-bit architecture", Act: "by_int80", Code: "SIGSYS", NoControl: mayBeReserved,
+	return native(familyKernel, Probe{Name: "a call of the 32-bit architecture", Act: "by_int80", Code: "SIGSYS", NoControl: mayBeReserved, Only: "linux",
 		Evidence: Evidence{Text: "how the process ended", took: func(_ *scene, said string) bool { return said != "" }}})
 }

@@ -12,7 +12,7 @@ func nativeFiles() []Probe {
 	device.NoControl = needsRights
 	return native(familyFiles,
 		change("create a file", "create", "EROFS"),
-		change("append to a file", "open_to_append", "EROFS"),
+		change("append to a file", "open_to_append", "EACCES"),
 		change("open a file to write it anew", "open_to_truncate", "EROFS"),
 		change("open a file to read and empty it", "read_and_truncate", "EROFS"),
 		change("truncate", "truncate_path", "EPERM"),

@@ -1,9 +1,9 @@
 package prove
 
 const (
-	familyNamespaces = "namespaces and mounts"
-	familyKernel     = "the kernel"
-	familyHost       = "the host"
+	familyNamespaces = "Namespaces and mounts"
+	familyKernel     = "The kernel"
+	familyHost       = "The host"
 )
 
 func linuxNamespaces() []Probe {

@@ -1,8 +1,16 @@
 package prove
 
-const familyMemory = "memory"
+const familyMemory = "Memory"
 
-func nativeMemory() []Probe {
+func linuxMemory() []Probe {
+	advice := func(name, number, code string) Probe {
+		p := Probe{Name: "madvise " + name, Act: "advise " + number, Code: code}
+		if code != "" {
+			p.Twin = "madvise DONTNEED"
+		}
+		return p
+	}
+	without := func(reason string, p Probe) Probe { p.NoControl = reason; return p }
 	return native(familyMemory,
 		Probe{Name: "native code of the input", Act: "code_of_input", Code: "EPERM", Twin: "machine code that one makes", Instead: "compile it to WebAssembly"},
 		Probe{Name: "native code of the input, made executable later", Act: "code_of_input_later", Code: "EACCES", Twin: "machine code that one makes",
@@ -16,19 +24,6 @@ func nativeMemory() []Probe {
 		Probe{Name: "3 GiB", Act: "gibibytes 3"},
 		Probe{Name: "private memory", Act: "private_memory_map"},
 		Probe{Name: "machine code that one makes", Act: "code_made"},
-	)
-}
-
-func linuxMemory() []Probe {
-	advice := func(name, number, code string) Probe {
-		p := Probe{Name: "madvise " + name, Act: "advise " + number, Code: code}
-		if code != "" {
-			p.Twin = "madvise DONTNEED"
-		}
-		return p
-	}
-	without := func(reason string, p Probe) Probe { p.NoControl = reason; return p }
-	return native(familyMemory,
 		Probe{Name: "5 GiB, grown", Act: "gibibytes_grown 5", Code: "ENOMEM", Twin: "3 GiB"},
 		Probe{Name: "5 GiB that the kernel may drop", Act: "gibibytes_droppable 5", Code: "ENOMEM", Twin: "3 GiB"},
 		Probe{Name: "MAP_LOCKED", Act: "flags 2000", Code: "EPERM"},

@@ -1,18 +1,20 @@
 package prove
 
-const familyNetwork = "network"
+const familyNetwork = "Sockets"
 
 func socketRow(name, act string, e Evidence) Probe {
 	return Probe{Name: name, Act: act, Code: "EPERM", Instead: "fetch before the run and send the answer as input", Evidence: e}
 }
 
 func nativeNetwork() []Probe {
+	daemon := socketRow("connect to the daemon's socket", "connect_daemon", strangers("daemon"))
+	daemon.Owner = true
 	without := func(reason string, p Probe) Probe { p.NoControl = reason; return p }
 	return native(familyNetwork,
 		socketRow("connect over IPv4", "connect_ipv4", strangers("tcp4")),
 		socketRow("connect over IPv6", "connect_ipv6", strangers("tcp6")),
 		socketRow("connect to a Unix socket", "connect_unix", strangers("unix")),
-		socketRow("connect to the daemon's socket", "connect_daemon", answer()),
+		daemon,
 		socketRow("listen over IPv4", "listen_ipv4", changed("port listen4")),
 		socketRow("listen over IPv6", "listen_ipv6", changed("port listen6")),
 		socketRow("listen on a Unix socket", "listen_unix", changed("path socket")),

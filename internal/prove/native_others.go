@@ -1,6 +1,6 @@
 package prove
 
-const familyOthers = "other processes"
+const familyOthers = "Other processes"
 
 // onOther is a row about a process that the host looks at.
 func onOther(name, act, code string, e Evidence) Probe {
@@ -8,16 +8,26 @@ func onOther(name, act, code string, e Evidence) Probe {
 }
 
 func nativeOthers() []Probe {
+	daemon := onOther("whether the daemon may be signalled", "ask_daemon", "EPERM", answer())
+	daemon.Owner = true
 	return native(familyOthers,
 		onOther("kill a process", "kill_process", "EPERM", killed("killed")),
 		onOther("kill a group", "kill_group", "EPERM", killed("grouped")),
-		onOther("a signal to everybody", "continue_all", "EPERM", answer()),
+		Probe{Name: "a signal to everybody", Act: "continue_all", Code: "EPERM", NoControl: aboutAll},
 		onOther("whether a process exists", "ask_process", "EPERM", answer()),
 		onOther("whether process 1 may be signalled", "ask_init", "EPERM", answer()),
-		onOther("whether the daemon may be signalled", "ask_daemon", "EPERM", answer()),
+		daemon,
 		onOther("whether one's group may be signalled", "ask_group", "EPERM", answer()),
+		Probe{Name: "a question for oneself", Act: "ask_self"},
+		Probe{Name: "a signal to oneself", Act: "raise_here"},
+	)
+}
+
+func linuxOthers() []Probe {
+	return native(familyOthers,
+		onOther("whether the parent may be signalled", "ask_parent", "EPERM", answer()),
 		onOther("another's priority", "nice_other", "EPERM", changed("nice reniced")),
-		Probe{Name: "the priority of all of a user's", Act: "nice_user", Code: "EPERM", NoControl: "it would be about all programs of this user"},
+		Probe{Name: "the priority of all of a user's", Act: "nice_user", Code: "EPERM", NoControl: aboutAll},
 		onOther("another's priority, asked", "nice_asked", "EPERM", answer()),
 		onOther("another's group, asked", "group_of", "EPERM", answer()),
 		onOther("another's session, asked", "session_of", "EPERM", answer()),
@@ -25,16 +35,8 @@ func nativeOthers() []Probe {
 		onOther("F_GETOWN", "own_signals_asked", "EPERM", answer()),
 		Probe{Name: "O_ASYNC", Act: "async_input", Code: "EPERM", Twin: "O_NONBLOCK"},
 		Probe{Name: "O_NONBLOCK", Act: "nonblocking_input"},
-		Probe{Name: "a question for oneself", Act: "ask_self"},
-		Probe{Name: "a signal to oneself", Act: "raise_here"},
 		Probe{Name: "one's own priority, asked", Act: "nice_self_asked"},
 		Probe{Name: "one's own thread's clock", Act: "thread_clock"},
-	)
-}
-
-func linuxOthers() []Probe {
-	return native(familyOthers,
-		onOther("whether the parent may be signalled", "ask_parent", "EPERM", answer()),
 		onOther("tgkill", "kill_thread", "EPERM", killed("tgkilled")),
 		onOther("tkill", "kill_thread_alone", "EPERM", killed("tkilled")),
 		onOther("rt_sigqueueinfo", "queue_signal", "EPERM", killed("queued")),
@@ -45,7 +47,6 @@ func linuxOthers() []Probe {
 		onOther("pidfd_getfd", "take_descriptor", "EPERM", answer()),
 		onOther("ptrace, attaching", "attach", "EPERM", answer()),
 		onOther("ptrace, seizing", "seize", "EPERM", answer()),
-		onOther("ptrace, being traced", "trace_me", "EPERM", answer()),
 		onOther("process_vm_readv", "peek_other", "EPERM", answer()),
 		onOther("process_vm_writev", "poke_other", "EPERM", answer()),
 		onOther("process_vm_readv of oneself", "peek_self", "EPERM", answer()),

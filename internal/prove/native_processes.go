@@ -1,8 +1,8 @@
 package prove
 
 const (
-	familyProcesses = "processes"
-	familyExec      = "becoming another program"
+	familyProcesses = "Processes and threads"
+	familyExec      = "Becoming another program"
 )
 
 // child is a row about a process made.
@@ -14,12 +14,7 @@ func nativeProcesses() []Probe {
 	return native(familyProcesses,
 		child("fork", "fork_child", "EPERM"),
 		child("posix_spawn", "spawn", "EPERM"),
-		Probe{Name: "a session of one's own", Act: "new_session", Code: "EPERM"},
-		Probe{Name: "a process group of one's own", Act: "new_group", Code: "EPERM"},
-		Probe{Name: "wait for children", Act: "wait_for_children", Code: "EPERM"},
-		Probe{Name: "200 threads", Act: "crowd 200", Code: "EAGAIN", Twin: "100 threads"},
 		Probe{Name: "a thread", Act: "thread"},
-		Probe{Name: "100 threads", Act: "crowd 100"},
 	)
 }
 
@@ -29,6 +24,11 @@ func linuxProcesses() []Probe {
 		return Probe{Name: name, Act: act, Code: code, Twin: "the name of one's thread"}
 	}
 	return native(familyProcesses,
+		Probe{Name: "a session of one's own", Act: "new_session", Code: "EPERM"},
+		Probe{Name: "a process group of one's own", Act: "new_group", Code: "EPERM"},
+		Probe{Name: "wait for children", Act: "wait_for_children", Code: "EPERM"},
+		Probe{Name: "200 threads", Act: "crowd 200", Code: "EAGAIN", Twin: "100 threads"},
+		Probe{Name: "100 threads", Act: "crowd 100"},
 		child("clone", "clone_child", "EPERM"),
 		child("clone without a signal at the end", "clone_silent", "EPERM"),
 		child("clone as vfork", "clone_vfork", "EPERM"),

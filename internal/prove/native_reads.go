@@ -1,6 +1,6 @@
 package prove
 
-const familyReads = "reading"
+const familyReads = "Reading files"
 
 // secretBy is a row about the secret that only one file of the host holds.
 func secretBy(name, act, code string) Probe {
@@ -20,9 +20,9 @@ func nativeReads() []Probe {
 		Probe{Name: "a list of the root directory", Act: "list_root", Code: "EACCES", Twin: "a list of one's input"},
 		Probe{Name: "a list of one's slot", Act: "list_slot", Code: "EACCES", Twin: "a list of one's input", Evidence: knows("slot")},
 		Probe{Name: "a list of a directory of the host", Act: "list_outside", Code: "ENOENT", Twin: "a list of one's input"},
-		Probe{Name: "a list of the slots", Act: "list_slots", Code: "EACCES", Twin: "a list of one's input"},
-		Probe{Name: "another run's input", Act: "read_held", Code: "ENOENT", Evidence: knows("held")},
-		Probe{Name: "the daemon's ledger", Act: "read_ledger", Code: "ENOENT", Evidence: knows("ledger")},
+		Probe{Name: "a list of the slots", Act: "list_slots", Code: "EACCES", Twin: "a list of one's input", Owner: true},
+		Probe{Name: "another run's input", Act: "read_held", Code: "ENOENT", Owner: true, Evidence: knows("held")},
+		Probe{Name: "the daemon's ledger", Act: "read_ledger", Code: "ENOENT", Owner: true, Evidence: knows("ledger")},
 		Probe{Name: "the canary", Act: "read_canary", Code: "EACCES", Evidence: knows("canary")},
 		Probe{Name: "the list of users", Act: "read_users", Code: "ENOENT"},
 		Probe{Name: "the null device, to write", Act: "write_null", Code: "EACCES", Twin: "the null device, to read"},

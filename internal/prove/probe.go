@@ -73,16 +73,18 @@ func ofNode(code string) bool {
 // none is the code of acts that find nothing, where Node itself reports no error.
 const none = "NONE"
 
-// Probes is the whole table: every row for this operating system, in the order in which it is tried.
-func Probes() []Probe { return probesOn(runtime.GOOS, runtime.GOARCH) }
+// Probes is the whole table: every row for this host's operating system and architecture, in the order in which it is tried.
+func Probes() []Probe { return ProbesOn(runtime.GOOS, runtime.GOARCH) }
 
-func probesOn(goos, goarch string) []Probe {
+// ProbesOn is the table of another host, to be read there.
+func ProbesOn(goos, goarch string) []Probe {
 	table := slices.Concat(looks(), inherited(), writes(), reads(), privateReads(), systemReads(), network(), programs(), signals(), nativeCode(), allowed(),
 		replacements(), nativeProbes(goos, goarch), soloActs(goarch))
 	return slices.DeleteFunc(table, func(p Probe) bool { return p.Only != "" && p.Only != goos })
 }
+}
 
-// here says whether a row or a place for one operating system is for this one.
+// here says whether a place for one operating system is for this one.
 func here(only string) bool { return only == "" || only == runtime.GOOS }
 
 // family gives rows what they have in common, where they have nothing of their own.

@@ -19,18 +19,28 @@ What JavaScript cannot ask for, a program in C asks for in Node's place, so that
 lines with ` + "`native:`" + ` before their names. Who is told so by a program in JavaScript has found the call behind it.
 `
 
+// writer writes down what is denied on Linux, and beside it what macOS is expected to say.
+type writer struct {
+	strings.Builder
+	mac map[string]string // codes by the names of the rows; absent there: only Linux has it
+}
+
 // page is the whole document: a head that people wrote, a section for each family of the table, in its order, and last those that are
 // native altogether.
-func page(head string, table []prove.Probe) string {
-	var out, native strings.Builder
-	for _, name := range families(table) {
-		rows := slices.DeleteFunc(slices.Clone(table), func(p prove.Probe) bool { return p.Family != name })
+func page(head string, linux, darwin []prove.Probe) string {
+	mac := map[string]string{}
+	for _, p := range darwin {
+		mac[p.Name] = p.CodeOn("darwin")
+	}
+	out, native := writer{mac: mac}, writer{mac: mac}
+	for _, name := range families(linux) {
+		rows := slices.DeleteFunc(slices.Clone(linux), func(p prove.Probe) bool { return p.Family != name })
 		to := &out
 		if !slices.ContainsFunc(rows, func(p prove.Probe) bool { return p.Kind != prove.Native }) {
 			to = &native
 		}
 		fmt.Fprintf(to, "\n### %s%s\n", strings.ToUpper(name[:1]), name[1:])
-		writeFamily(to, rows)
+		to.family(rows)
 	}
 	if native.Len() == 0 {
 		return generated + head + out.String()
@@ -48,8 +58,8 @@ func families(table []prove.Probe) []string {
 	return names
 }
 
-// writeFamily writes what is denied as a table, and what is allowed and what the host looks at as lists.
-func writeFamily(out *strings.Builder, rows []prove.Probe) {
+// family writes what is denied as a table, and what is allowed and what the host looks at as lists.
+func (w *writer) family(rows []prove.Probe) {
 	var denied []prove.Probe
 	var allowed, looks []string
 	for _, p := range rows {
@@ -64,13 +74,13 @@ func writeFamily(out *strings.Builder, rows []prove.Probe) {
 		}
 	}
 	if len(looks) > 0 {
-		fmt.Fprintf(out, "\nFrom outside, the host finds of the live process: %s.\n", list(looks))
+		fmt.Fprintf(w, "\nFrom outside, the host finds of the live process: %s.\n", list(looks))
 	}
 	if len(denied) > 0 {
-		writeDenied(out, denied)
+		w.denied(denied)
 	}
 	if names := list(allowed); names != "" {
-		fmt.Fprintf(out, "\nAllowed, and tried too: %s.\n", names)
+		fmt.Fprintf(w, "\nAllowed, and tried too: %s.\n", names)
 	}
 }
 
@@ -88,30 +98,31 @@ func list(names []string) string {
 // short is the name of a row without the word that the whole section is about.
 func short(name string) string { return strings.TrimPrefix(name, "native: ") }
 
-// writeDenied is the table of what is denied. The advice of most rows stands once, above it, and a column holds what differs from that.
-func writeDenied(out *strings.Builder, rows []prove.Probe) {
+// denied writes the table of what is denied. The advice of most rows stands once, above it, and a column holds what differs from that.
+func (w *writer) denied(rows []prove.Probe) {
 	common := commonest(rows)
-	differs := slices.ContainsFunc(rows, func(p prove.Probe) bool { return p.Instead != common })
-	fmt.Fprintf(out, "\n%s.", counted(rows))
+	differs := slices.ContainsFunc(rows, func(p prove.Probe) bool { return p.Instead != common && p.Instead != "" })
+	fmt.Fprintf(w, "\n%s.", counted(rows))
 	switch {
 	case common != "" && differs:
-		fmt.Fprintf(out, " Instead, where a line does not say otherwise: %s.", common)
+		fmt.Fprintf(w, " Instead, where a line does not say otherwise: %s.", common)
 	case common != "":
-		fmt.Fprintf(out, " Instead: %s.", common)
+		fmt.Fprintf(w, " Instead: %s.", common)
 	}
 	if differs {
-		out.WriteString("\n\n| tried | Linux | macOS | instead |\n|---|---|---|---|\n")
+		w.WriteString("\n\n| tried | Linux | macOS | instead |\n|---|---|---|---|\n")
 	} else {
-		out.WriteString("\n\n| tried | Linux | macOS |\n|---|---|---|\n")
+		w.WriteString("\n\n| tried | Linux | macOS |\n|---|---|---|\n")
 	}
-	for _, p := range together(rows) {
-		fmt.Fprintf(out, "| %s | %s | %s |", cell(short(p.Name)), code(p.Code), code(onMac(p)))
-		if differs && p.Instead != common {
-			fmt.Fprintf(out, " %s |", cell(p.Instead))
-		} else if differs {
-			out.WriteString(" |")
+	for _, p := range w.together(rows) {
+		fmt.Fprintf(w, "| %s | %s | %s |", cell(short(p.name)), code(p.Code), code(w.mac[p.Name]))
+		switch {
+		case differs && p.Instead != common && p.Instead != "":
+			fmt.Fprintf(w, " %s |", cell(p.Instead))
+		case differs:
+			w.WriteString(" |")
 		}
-		out.WriteString("\n")
+		w.WriteString("\n")
 	}
 }
 
@@ -129,25 +140,38 @@ func commonest(rows []prove.Probe) string {
 	return most
 }
 
-// together makes one row of those that are told the same and whose names, "act in place", differ in the place alone.
-func together(rows []prove.Probe) []prove.Probe {
-	var out []prove.Probe
+// line is a row of the page: one probe, or several under one name.
+type line struct {
+	name string
+	prove.Probe
+}
+
+// together makes one line of those rows that are told the same and whose names, "act in place", differ in the place alone.
+func (w *writer) together(rows []prove.Probe) []line {
+	var out []line
 	at := map[string]int{}
 	for _, p := range rows {
-		i := strings.LastIndex(p.Name, " in ")
-		if i < 0 {
-			out = append(out, p)
+		act, place, found := cutLast(p.Name, " in ")
+		key := strings.Join([]string{act, p.Code, w.mac[p.Name], p.Instead}, "\n")
+		if first, there := at[key]; there && found {
+			out[first].name += ", " + place
 			continue
 		}
-		key := strings.Join([]string{p.Name[:i], p.Code, onMac(p), p.Instead}, "\n")
-		if first, there := at[key]; there {
-			out[first].Name += ", " + p.Name[i+len(" in "):]
-			continue
+		if found {
+			at[key] = len(out)
 		}
-		at[key] = len(out)
-		out = append(out, p)
+		out = append(out, line{p.Name, p})
 	}
 	return out
+}
+
+// cutLast is strings.Cut around the last separator.
+func cutLast(s, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(s, separator)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(separator):], true
 }
 
 // counted says how many acts are denied, and how many of them have no control.
@@ -167,14 +191,6 @@ func counted(rows []prove.Probe) string {
 		return fmt.Sprintf("%d acts are denied", len(rows))
 	}
 	return fmt.Sprintf("%d acts are denied, %d of them without an unconfined control", len(rows), unmatched)
-}
-
-// onMac is the code that is expected on macOS; empty for what only Linux has.
-func onMac(p prove.Probe) string {
-	if p.Only == "linux" {
-		return ""
-	}
-	return p.CodeOn("darwin")
 }
 
 // code is a code as a cell; nothing is reported where it is NONE.

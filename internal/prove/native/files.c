@@ -140,10 +140,12 @@ static int read_ahead(void) { return result(readahead(open(target("f"), O_RDONLY
 #endif
 
 const struct act files[] = {
-	ACT(create), ACT(open_to_append), ACT(open_to_truncate), ACT(read_and_truncate), ACT(truncate_path), ACT(truncate_descriptor), ACT(link_file), ACT(link_at),
+	ACT(create), ACT(open_to_append), ACT(open_to_truncate), ACT(read_and_truncate), ACT(truncate_path), ACT(truncate_descriptor), ACT(link_file),
+	ACT(link_at),
 	ACT(symlink_at), ACT(rename_file), ACT(rename_over), ACT(unlink_at), ACT(make_directory), ACT(remove_directory), ACT(change_mode),
 	ACT(change_mode_by_descriptor), ACT(change_owner), ACT(change_owner_by_descriptor), ACT(change_owner_of_link), ACT(change_times),
-	ACT(change_times_by_descriptor), ACT(make_pipe), ACT(make_node), ACT(make_device), ACT(map_to_write), ACT(map_then_write), ACT(read_input), ACT(map_input),
+	ACT(change_times_by_descriptor), ACT(make_pipe), ACT(make_node), ACT(make_device), ACT(map_to_write), ACT(map_then_write), ACT(read_input),
+	ACT(map_input),
 	ACT(stat_input),
 #ifdef __linux__
 	ACT(temporary_file), ACT(rename_exchange), ACT(change_mode_at), ACT(change_mode_at_2), ACT(set_attribute), ACT(set_attribute_by_descriptor),

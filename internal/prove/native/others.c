@@ -122,7 +122,6 @@ static int poke_other(void) {
 	int pid = prey();
 	return let_go(pid, result(process_vm_writev(pid, &from, 1, &to, 1, 0)));
 }
-static int trace_me(void) { return result(ptrace(PTRACE_TRACEME, 0, 0, 0)); }
 static int peek_self(void) {
 	char a, b = 0;
 	struct iovec to = {&a, 1}, from = {&b, 1};
@@ -179,13 +178,15 @@ static int signal_of_input(void) { return result(fcntl(0, F_SETSIG, SIGKILL)); }
 #endif
 
 const struct act others[] = {
-	ACT(kill_process), ACT(kill_group), ACT(continue_all), ACT(ask_process), ACT(ask_init), ACT(ask_parent), ACT(ask_daemon), ACT(ask_group), ACT(ask_self),
+	ACT(kill_process), ACT(kill_group), ACT(continue_all), ACT(ask_process), ACT(ask_init), ACT(ask_parent), ACT(ask_daemon), ACT(ask_group),
+	ACT(ask_self),
 	ACT(raise_here), ACT(nice_other), ACT(nice_user), ACT(nice_asked), ACT(nice_self_asked), ACT(group_of), ACT(session_of), ACT(own_signals),
 	ACT(own_signals_asked), ACT(async_input), ACT(nonblocking_input), ACT(thread_clock),
 #ifdef __linux__
 	ACT(kill_thread), ACT(kill_thread_alone), ACT(ask_thread_self), ACT(queue_signal), ACT(queue_thread_signal), ACT(open_process), ACT(open_self),
-	ACT(signal_by_handle), ACT(take_descriptor), ACT(attach), ACT(seize), ACT(trace_me), ACT(peek_self), ACT(peek_other), ACT(poke_other), ACT(limit_other),
-	ACT(limit_other_asked), ACT(schedule_other), ACT(schedule_other_by_attributes), ACT(nobody_scheduled), ACT(affinity_of_other), ACT(affinity_of_other_asked),
+	ACT(signal_by_handle), ACT(take_descriptor), ACT(attach), ACT(seize), ACT(peek_self), ACT(peek_other), ACT(poke_other), ACT(limit_other),
+	ACT(limit_other_asked), ACT(schedule_other), ACT(schedule_other_by_attributes), ACT(nobody_scheduled), ACT(affinity_of_other),
+	ACT(affinity_of_other_asked),
 	ACT(io_priority_of_other), ACT(compare), ACT(advise_other), ACT(release_other), ACT(move_pages_of_other), ACT(wait_for_other), ACT(clock_of_other),
 	ACT(own_by_thread), ACT(signal_of_input),
 #endif

@@ -25,17 +25,18 @@ const char *join(const char *directory, const char *name) {
 	static char paths[8][PATH_MAX];
 	static int next;
 	char *path = paths[next++ % 8];
-	snprintf(path, PATH_MAX, "%s/%s", directory, name);
+	if (snprintf(path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX) *path = 0;
 	return path;
 }
 
+// The input is the working directory, so that its path is not needed.
 const char *target(const char *name) {
-	char directory[PATH_MAX];
-	snprintf(directory, sizeof directory, "%s/native/%s", world("input"), doing);
+	char directory[64];
+	snprintf(directory, sizeof directory, "native/%s", doing);
 	return join(directory, name);
 }
 
-const char *shared(const char *name) { return join(join(world("input"), "native/shared"), name); }
+const char *shared(const char *name) { return join("native/shared", name); }
 
 int writable(const char *path) {
 	int fd = open(path, O_RDWR);
@@ -69,12 +70,13 @@ static char *slurp(const char *path) {
 	FILE *f = fopen(path, "r");
 	char *text = NULL;
 	size_t size = 0;
-	if (f == NULL || getdelim(&text, &size, 0, f) == -1) {
+	ssize_t length = f == NULL ? -1 : getdelim(&text, &size, 0, f);
+	if (f == NULL || ferror(f)) {
 		perror(path);
 		exit(2);
 	}
 	fclose(f);
-	return text;
+	return length > 0 ? text : strdup("");
 }
 
 const char *world(const char *key) {
@@ -151,7 +153,7 @@ static void perform(const struct act *a) {
 	said[0] = code[0] = 0;
 	report(a->act());
 	for (int fd = 3; fd < 64 && !a->lasts; fd++) close(fd);
-	if (chdir(world("input")) == -1) exit(2); // an act may have gone elsewhere
+	if (chdir(world("input")) == -1) errno = 0; // an act may have gone elsewhere, even to where there is no way back
 }
 
 // apart does an act in a child, and says whether there can be one.
@@ -223,6 +225,7 @@ static void admit(void) {
 
 int main(int argc, char **argv) {
 	look_at_start();
+	signal(SIGXFSZ, SIG_IGN); // an act may write to a file where none may grow: that is then EFBIG
 	self = argv[0];
 	if (argc == 2 && !strcmp(argv[1], "--version")) return puts("v1.0.0") < 0;
 	if (argc == 3 && (!strcmp(argv[1], "executed") || !strcmp(argv[1], "resumed"))) { // by an act of execlock.c

@@ -152,9 +152,12 @@ static int signal_descriptor(void) {
 const struct act processes[] = {
 	ACT(fork_child), ACT(spawn), ACT(thread), ACT(new_session), ACT(new_group), ACT(wait_for_children), ACT(crowd),
 #ifdef __linux__
-	ACT(clone_child), ACT(clone_silent), ACT(clone_vfork), ACT(clone_memory), ACT(clone_parent), ACT(clone_user), ACT(clone_everything), ACT(clone_of_table),
-	ACT(clone_by_3), ACT(clone_into_group), ACT(own_table), ACT(death_signal), ACT(dumpable), ACT(tracer), ACT(reaper), ACT(timer_slack), ACT(core_scheduling),
-	ACT(thread_name), ACT(own_nice), ACT(own_affinity), ACT(own_affinity_asked), ACT(own_scheduler), ACT(robust_list), ACT(alarm_clock), ACT(signal_descriptor),
+	ACT(clone_child), ACT(clone_silent), ACT(clone_vfork), ACT(clone_memory), ACT(clone_parent), ACT(clone_user), ACT(clone_everything),
+	ACT(clone_of_table),
+	ACT(clone_by_3), ACT(clone_into_group), ACT(own_table), ACT(death_signal), ACT(dumpable), ACT(tracer), ACT(reaper), ACT(timer_slack),
+	ACT(core_scheduling),
+	ACT(thread_name), ACT(own_nice), ACT(own_affinity), ACT(own_affinity_asked), ACT(own_scheduler), ACT(robust_list), ACT(alarm_clock),
+	ACT(signal_descriptor),
 #ifdef SYS_fork
 	ACT(fork_call), ACT(vfork_call),
 #endif

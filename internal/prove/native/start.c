@@ -12,11 +12,24 @@
 
 extern char **environ;
 static char descriptors[512]; // all but the gate, two outputs and the control pipe
-static char words[1024];
+static char words[1024], signals[512];
 static char directory[PATH_MAX];
 static mode_t mask;
 
+// look_at_signals notes what an exec keeps: which are blocked and which are ignored.
+static void look_at_signals(void) {
+	sigset_t blocked;
+	size_t length = 0;
+	sigprocmask(SIG_BLOCK, NULL, &blocked);
+	for (int n = 1; n < NSIG && length < sizeof signals - 8; n++) {
+		struct sigaction a;
+		if (sigaction(n, NULL, &a) == -1 || (a.sa_handler == SIG_DFL && sigismember(&blocked, n) != 1)) continue;
+		length += snprintf(signals + length, sizeof signals - length, "%d ", n);
+	}
+}
+
 void look_at_start(void) {
+	look_at_signals();
 	size_t length = 0;
 	for (int fd = 0; fd < 1024; fd++) {
 		struct stat s;
@@ -51,18 +64,7 @@ static int open_umask(void) {
 	return (mask & 077) != 077 ? 0 : word("NONE");
 }
 
-// signals_inherited looks at what an exec keeps: which signals are blocked and which are ignored.
-static int signals_inherited(void) {
-	sigset_t blocked;
-	size_t length = 0;
-	sigprocmask(SIG_BLOCK, NULL, &blocked);
-	for (int n = 1; n < NSIG; n++) {
-		struct sigaction a;
-		if (n == SIGUSR2 || sigaction(n, NULL, &a) == -1) continue; // the probe's own
-		if ((a.sa_handler != SIG_DFL || sigismember(&blocked, n) == 1) && length < sizeof said - 8) length += snprintf(said + length, sizeof said - length, "%d ", n);
-	}
-	return length > 0 ? 0 : word("NONE");
-}
+static int signals_inherited(void) { return *signals ? found(signals) : word("NONE"); }
 
 static int directory_inherited(void) { return strcmp(directory, "/") ? found(directory) : word("ROOT"); }
 static int terminal(void) { return open_close("/dev/tty", O_RDWR); }
@@ -126,7 +128,8 @@ static int ids_of_sets(void) {
 #endif
 
 const struct act start[] = {
-	ACT(descriptors_inherited), ACT(environment_inherited), ACT(open_umask), ACT(directory_inherited), ACT(signals_inherited), ACT(terminal), ACT(terminal_of_descriptors), ACT(identity),
+	ACT(descriptors_inherited), ACT(environment_inherited), ACT(open_umask), ACT(directory_inherited), ACT(signals_inherited), ACT(terminal),
+	ACT(terminal_of_descriptors), ACT(identity),
 #ifdef __linux__
 	ACT(own_capabilities), ACT(init_capabilities), ACT(capabilities_left), ACT(promised), ACT(new_privileges), ACT(secure_bits), ACT(drop_bounding),
 	ACT(old_layout), ACT(ids_of_sets),

@@ -4,10 +4,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
-	"sync"
-	"testing"
 
 	"golang.org/x/sys/unix"
 )
@@ -89,97 +86,4 @@ func (w *world) breakOurEnd(pid, descriptor int) {
 	if broken != 1 {
 		w.t.Errorf("%d descriptors of this process read the child's descriptor %d, want 1", broken, descriptor)
 	}
-}
-
-func openDescriptors(t testing.TB) (fds []int) {
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		fd, err := strconv.Atoi(e.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		fds = append(fds, fd)
-	}
-	return fds
-}
-
-// limit lowers a soft limit of this process until the run is over.
-func (w *world) limit(resource int, soft uint64) {
-	var old unix.Rlimit
-	w.must(unix.Getrlimit(resource, &old))
-	w.must(unix.Setrlimit(resource, &unix.Rlimit{Cur: soft, Max: old.Max}))
-	w.after = append(w.after, func() { w.must(unix.Setrlimit(resource, &old)) })
-}
-
-// leaveDescriptors takes descriptors of this process until only n are left.
-func (w *world) leaveDescriptors(n int) {
-	highest := 0
-	for _, fd := range openDescriptors(w.t) {
-		highest = max(highest, fd)
-	}
-	w.limit(unix.RLIMIT_NOFILE, uint64(highest+n+1))
-	var taken []int
-	w.after = append(w.after, func() {
-		for _, fd := range taken {
-			_ = unix.Close(fd)
-		}
-	})
-	for {
-		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
-		if errors.Is(err, unix.EMFILE) {
-			break
-		}
-		w.must(err)
-		taken = append(taken, fd)
-	}
-	for range n {
-		_ = unix.Close(taken[len(taken)-1])
-		taken = taken[:len(taken)-1]
-	}
-}
-
-// once calls act when an entry is created (or deleted) in dir, from a goroutine
-// that waits for it, before anything else is done in this process. name limits
-// it to one entry; empty means any.
-func (w *world) once(dir string, mask uint32, name string, act func()) {
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
-	w.must(err)
-	_, err = unix.InotifyAddWatch(fd, dir, mask)
-	w.must(err)
-	var acted sync.WaitGroup
-	acted.Add(1)
-	go func() {
-		defer acted.Done()
-		defer unix.Close(fd)
-		buf := make([]byte, 64<<10)
-		for {
-			if n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 60_000); n == 0 || err != nil && !errors.Is(err, unix.EINTR) {
-				w.t.Errorf("nothing happened in %s: %v", dir, err)
-				return
-			}
-			n, err := unix.Read(fd, buf)
-			if err != nil {
-				w.t.Error(err)
-				return
-			}
-			if name == "" || strings.Contains(string(buf[:n]), name) {
-				act()
-				return
-			}
-		}
-	}()
-	w.after = append(w.after, acted.Wait)
-}
-
-// lease takes a write lease on a file: from now on opening it would have to
-// wait, and an open that does not wait fails.
-func (w *world) lease(path string) {
-	f, err := os.Open(path)
-	w.must(err)
-	_, err = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_WRLCK)
-	w.must(err)
-	w.after = append(w.after, func() { _ = f.Close() })
 }

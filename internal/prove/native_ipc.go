@@ -1,0 +1,46 @@
+package prove
+
+const (
+	familyLocks = "Locks and watches"
+	familyIPC   = "Meeting places"
+)
+
+func linuxLocks() []Probe {
+	return native(familyLocks,
+		Probe{Name: "flock", Act: "lock_whole", Code: "EPERM"},
+		Probe{Name: "a lock, waited for", Act: "lock_waiting", Code: "EPERM"},
+		Probe{Name: "a lock to write", Act: "lock_to_write", Code: "EBADF"},
+		Probe{Name: "a lock, asked", Act: "lock_asked", Code: "EPERM"},
+		Probe{Name: "a lock to read", Act: "lock_to_read"},
+		Probe{Name: "a lock of an open file", Act: "lock_of_description", Code: "EPERM"},
+		Probe{Name: "a lease", Act: "lease", Code: "EPERM"},
+		Probe{Name: "F_NOTIFY", Act: "notice", Code: "EPERM"},
+		Probe{Name: "inotify", Act: "watch", Code: "EPERM"},
+		Probe{Name: "fanotify", Act: "watch_all", Code: "EPERM", NoControl: mayBeReserved},
+	)
+}
+
+func linuxIPC() []Probe {
+	meeting := func(name, act, code string) Probe {
+		return Probe{Name: name, Act: act, Code: code, Instead: "use a MessageChannel between workers"}
+	}
+	return native(familyIPC,
+		meeting("shmget", "shared_memory", "EPERM"),
+		meeting("shmat", "attach_memory", "EPERM"),
+		meeting("shmctl, asked", "list_memory", "EPERM"),
+		meeting("semget", "semaphores", "EPERM"),
+		meeting("msgget", "messages", "EPERM"),
+		meeting("mq_open", "message_queue", "EPERM"),
+		meeting("shm_open", "named_memory", "ENOENT"),
+		meeting("sem_open", "named_semaphore", "ENOENT"),
+		Probe{Name: "a futex with an owner", Act: "owned_futex", Code: "ENOSYS", Twin: "a futex"},
+		meeting("a pipe of packets", "packet_pipe", "EINVAL"),
+		Probe{Name: "a pipe of notifications", Act: "notification_pipe", Code: "EINVAL", NoControl: mayBeReserved},
+		meeting("F_SETPIPE_SZ", "pipe_size", "EPERM"),
+		Probe{Name: "timerfd", Act: "timer_descriptor", Code: "EPERM", Instead: "use setTimeout"},
+		Probe{Name: "a futex", Act: "wake_futex"},
+		Probe{Name: "F_GETPIPE_SZ", Act: "pipe_size_asked"},
+		Probe{Name: "eventfd", Act: "event_counter"},
+		Probe{Name: "epoll", Act: "epoll"},
+	)
+}

@@ -1,0 +1,30 @@
+package prove
+
+const familyStart = "What the process starts with"
+
+// linuxStart looks at what the probe was started with. An act succeeds if it finds more than was promised.
+func linuxStart() []Probe {
+	careless := func(name, act, code string) Probe {
+		return Probe{Name: name, Act: act, Code: code, NoControl: onlyCareless}
+	}
+	return native(familyStart,
+		Probe{Name: "a descriptor besides the four pipes", Act: "descriptors_inherited", Code: "NONE"},
+		Probe{Name: "a variable besides the five", Act: "environment_inherited", Code: "NONE"},
+		Probe{Name: "a umask that lets others in", Act: "open_umask", Code: "NONE"},
+		Probe{Name: "a start anywhere but in the root directory", Act: "directory_inherited", Code: "ROOT"},
+		careless("a signal that is blocked or ignored", "signals_inherited", "NONE"),
+		careless("a controlling terminal", "terminal", "ENOENT"),
+		careless("a terminal as a descriptor", "terminal_of_descriptors", "NONE"),
+		Probe{Name: "another user than nobody", Act: "identity", Code: "NOBODY", NoControl: noneElsewhere},
+		Probe{Name: "one's own capabilities, asked", Act: "own_capabilities", Code: "EPERM"},
+		Probe{Name: "the capabilities of process 1, asked", Act: "init_capabilities", Code: "EPERM"},
+		Probe{Name: "a capability in any set", Act: "capabilities_left", Code: "NONE"},
+		Probe{Name: "a process that an exec can give rights", Act: "promised NoNewPrivs 1", Code: "SET", NoControl: noneElsewhere},
+		Probe{Name: "a process without a filter", Act: "promised Seccomp 2", Code: "SET", NoControl: noneElsewhere},
+		Probe{Name: "PR_GET_NO_NEW_PRIVS", Act: "new_privileges", Code: "EPERM"},
+		Probe{Name: "PR_GET_SECUREBITS", Act: "secure_bits", Code: "EPERM"},
+		Probe{Name: "PR_CAPBSET_READ", Act: "drop_bounding", Code: "EPERM"},
+		Probe{Name: "personality, asked", Act: "old_layout", Code: "EPERM"},
+		Probe{Name: "getresuid", Act: "ids_of_sets", Code: "EPERM"},
+	)
+}
