@@ -82,7 +82,6 @@ func ProbesOn(goos, goarch string) []Probe {
 		replacements(), nativeProbes(goos, goarch), soloActs(goarch))
 	return slices.DeleteFunc(table, func(p Probe) bool { return p.Only != "" && p.Only != goos })
 }
-}
 
 // here says whether a place for one operating system is for this one.
 func here(only string) bool { return only == "" || only == runtime.GOOS }

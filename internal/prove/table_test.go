@@ -13,7 +13,7 @@ func TestTable(t *testing.T) {
 	for _, host := range [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "arm64"}} {
 		t.Run(strings.Join(host[:], "/"), func(t *testing.T) {
 			rows := map[string]Probe{}
-			for _, p := range probesOn(host[0], host[1]) {
+			for _, p := range ProbesOn(host[0], host[1]) {
 				if _, twice := rows[p.Name]; twice {
 					t.Errorf("two rows are called %q", p.Name)
 				}
