@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	osexec "os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -43,6 +44,14 @@ func (w *world) until(what string, pid int, holds func() bool) {
 			return
 		}
 	}
+}
+
+// executed waits until the launch stage has become Node.
+func (w *world) executed(pid int) {
+	w.until("Node", pid, func() bool {
+		name, err := os.ReadFile("/proc/" + itoa(pid) + "/comm")
+		return err != nil || string(name) == filepath.Base(w.node)+"\n"
+	})
 }
 
 // gone waits until no process has this pid: it was reaped.
