@@ -85,11 +85,15 @@ func byFamily(rows []pins.Row) []pins.Row {
 // cellsOf is one row as it is printed: probe, who acts, what came of it
 // unconfined and confined, evidence, verdict.
 func cellsOf(row pins.Row) [6]string {
-	unconfined := outcomeText(row.Control)
+	outcome := outcomeText
+	if row.Kind == "look" {
+		outcome = lookText
+	}
+	unconfined := outcome(row.Control)
 	if row.NoControl != "" {
 		unconfined = "not done"
 	}
-	return [6]string{oneLine(row.Name), byText(row.Kind), unconfined, outcomeText(row.Confined), oneLine(row.Evidence), string(row.Verdict)}
+	return [6]string{oneLine(row.Name), byText(row.Kind), unconfined, outcome(row.Confined), oneLine(row.Evidence), string(row.Verdict)}
 }
 
 // outcomeText is what came of an act: whether it took place, and what the
@@ -106,6 +110,17 @@ func outcomeText(o *pins.Outcome) string {
 		return oneLine(o.Code)
 	}
 	return "did not"
+}
+
+// lookText is what the host saw where nobody acts.
+func lookText(o *pins.Outcome) string {
+	switch {
+	case o == nil:
+		return "-"
+	case o.Took:
+		return "weaker"
+	}
+	return "as promised"
 }
 
 // byText is who acts, in few letters.
