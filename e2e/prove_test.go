@@ -34,8 +34,8 @@ type proved struct {
 		Node, NodeSha256, Runtime, Profile, Host, NodeVersion string
 		Counts                                                map[string]int
 		Rows                                                  []struct {
-			Family, Name, Kind, NoControl, Verdict, Evidence string
-			Control, Confined                                *actOutcome
+			Family, Name, Kind, NoControl, Verdict, Evidence, Why string
+			Control, Confined                                     *actOutcome
 		}
 	}
 }
@@ -156,7 +156,12 @@ func strangeNode(t *testing.T, at string) string {
 func mustPass(t *testing.T, p places, e ended) {
 	t.Helper()
 	if e.code != 0 || !strings.Contains(e.stderr, "confined prove: ") {
-		t.Fatalf("prove ended with %d\n%s%s", e.code, e.stdout, e.stderr)
+		for _, row := range decode[proved](t, []byte(e.stdout)).Receipt.Rows {
+			if row.Verdict != "denied" && row.Verdict != "allowed" {
+				t.Errorf("%s, %s: %s: %s", row.Family, row.Name, row.Verdict, row.Why)
+			}
+		}
+		t.Fatalf("prove ended with %d\n%s", e.code, e.stderr)
 	}
 	got := decode[proved](t, []byte(e.stdout))
 	r := got.Receipt
