@@ -70,7 +70,7 @@ func ofNode(code string) bool {
 	return strings.HasPrefix(code, "ERR_") || strings.HasPrefix(code, "UVWASI_")
 }
 
-// none is the code of acts that find nothing, where Node itself reports no error.
+// none is the code of acts that find nothing, where no error says so: an act itself sees to it.
 const none = "NONE"
 
 // Probes is the whole table: every row for this host's operating system and architecture, in the order in which it is tried.

@@ -84,11 +84,9 @@ static int key_of_protection(void) {
 
 const struct act memory[] = {
 	ACT(code_of_input), ACT(code_of_input_later), ACT(code_made), ACT(shared_memory_map), ACT(private_memory_map), ACT(lock_page), ACT(lock_all),
-	ACT(gibibytes), ACT(gibibytes_protected),
-	ACT(gibibytes_of_file),
+	ACT(gibibytes), ACT(gibibytes_protected), ACT(gibibytes_of_file),
 #ifdef __linux__
 	ACT(gibibytes_grown), ACT(gibibytes_droppable), ACT(flags), ACT(code_of_memory_file), ACT(memory_file), ACT(secret_memory), ACT(advise),
-	ACT(advise_code), ACT(lock_later), ACT(faults_by_user), ACT(remap),
-	ACT(policy), ACT(barrier_of_all), ACT(barrier_asked), ACT(key_of_protection),
+	ACT(advise_code), ACT(lock_later), ACT(faults_by_user), ACT(remap), ACT(policy), ACT(barrier_of_all), ACT(barrier_asked), ACT(key_of_protection),
 #endif
 	END};
