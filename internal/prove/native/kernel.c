@@ -90,7 +90,7 @@ static int cached_pages(void) {
 	uint64_t range[2] = {0, 4096}, counts[5];
 	return result(syscall(NEWER_CACHESTAT, open(shared("f"), O_RDONLY), range, counts, 0));
 }
-static int seal(void) { return result(syscall(NEWER_MSEAL, (uintptr_t)argument & ~(uintptr_t)4095, 0, 0)); }
+static int seal(void) { return result(syscall(NEWER_MSEAL, page_of(argument), 0, 0)); }
 static int unheard_of(void) { return result(syscall(1000)); }
 static int type_into_terminal(void) {
 	char c = 'x';

@@ -49,5 +49,7 @@ int writable(const char *path); // a descriptor to write through or, if that is 
 int tell(int descriptor); // reads into said, closes
 int open_close(const char *path, int flags);
 int child_ends(int pid); // waits for a child, if there is one
+long page_size(void); // bytes; not the same on every host
+void *page_of(const void *p); // where its page begins
 
 #endif
