@@ -195,7 +195,7 @@ func code(name string) string {
 	case "":
 		return "–"
 	case "NONE":
-		return "nothing"
+		return "*nothing*"
 	}
 	return "`" + name + "`"
 }

@@ -46,7 +46,7 @@ Allowed, and tried too: a number.
 |---|---|---|---|
 | write in home, the input | «EROFS» | «EPERM» | |
 | write in /tmp | «ENOENT» | «EPERM» | |
-| a report | nothing | nothing | print it yourself |
+| a report | *nothing* | *nothing* | print it yourself |
 
 Allowed, and tried too: read a file.
 
