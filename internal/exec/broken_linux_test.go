@@ -43,7 +43,7 @@ func stageRefuses(message string) outcome {
 // TestBrokenSetups: the program never runs, and the result says what is broken.
 func TestBrokenSetups(t *testing.T) {
 	w := newWorld(t)
-	w.player()
+	w.useStandIn()
 	e := w.executor()
 	w.pin(e)
 	for _, row := range brokenSetups {

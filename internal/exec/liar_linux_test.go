@@ -71,7 +71,7 @@ func lies() []lie {
 // an admission.
 func TestLyingControlPipe(t *testing.T) {
 	w := newWorld(t)
-	w.player()
+	w.useStandIn()
 	e := w.executor()
 	w.pin(e)
 	for _, row := range lies() {

@@ -72,12 +72,15 @@ func TestReceiptProves(t *testing.T) {
 
 // TestBuiltInAndReceipts: an entry is enough unless receipts are wanted.
 func TestBuiltInAndReceipts(t *testing.T) {
-	sum, err := hex.DecodeString(builtIns()[0].sha256)
+	entry := builtIns()[0]
+	sum, err := hex.DecodeString(entry.sha256)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt := sampleRuntime(func(c *Closure, _ *string, _ *[]HostFact) { c.Files[1].SHA256 = [32]byte(sum) })
-	rt.OS, rt.Arch = "linux", "amd64"
+	rt := sampleRuntime(func(c *Closure, version *string, _ *[]HostFact) {
+		c.Files[1].SHA256, *version = [32]byte(sum), "v"+entry.nodeVersion
+	})
+	rt.OS, rt.Arch = entry.os, entry.arch
 	p, only := newReceipts(t, false), newReceipts(t, true)
 	if proof, err := p.Of(rt); err != nil || proof != (Proof{Kind: ProofBuiltIn}) {
 		t.Errorf("%+v, %v", proof, err)
