@@ -9,6 +9,7 @@ func allowed() []Probe {
 		{Name: "poll a file of the input", Act: `fs.watchFile("own.txt", { interval: 1e6 }, () => {}); fs.unwatchFile("own.txt"); return "size " + fs.statSync("own.txt").size`, Evidence: says("size 4")},
 		{Name: "the input given to WASI", Act: `new (require("node:wasi").WASI)({ version: "preview1", preopens: { "/x": w.input } }); return "open"`, Evidence: says("open")},
 		{Name: "list the input", Act: `return "list " + fs.readdirSync(".").includes("own.txt")`, Evidence: says("list true")},
+		{Name: "standard input is at its end", Act: `return "stdin " + fs.readFileSync(0).length`, Evidence: says("stdin 0")}, // the gate's byte was taken
 		{Name: "list home", Act: `return "list " + fs.readdirSync(w.home).length`, Evidence: saysFirst("list ")},
 		{Name: "import from the program", Act: `return "acts " + (await import(w.program + "/acts.mjs")).acts.length`, Evidence: saysFirst("acts ")},
 		{Name: "read the null device", Act: `return "null " + fs.readFileSync("/dev/null").length`, Evidence: says("null 0")},
