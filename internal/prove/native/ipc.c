@@ -92,8 +92,7 @@ const struct act ipc[] = {
 	ACT(plain_pipe),
 #ifdef __linux__
 	ACT(shared_memory), ACT(attach_memory), ACT(list_memory), ACT(semaphores), ACT(messages), ACT(message_queue), ACT(named_memory),
-	ACT(named_semaphore),
-	ACT(owned_futex), ACT(wake_futex), ACT(packet_pipe), ACT(notification_pipe), ACT(pipe_size), ACT(pipe_size_asked), ACT(event_counter), ACT(epoll),
-	ACT(timer_descriptor),
+	ACT(named_semaphore), ACT(owned_futex), ACT(wake_futex), ACT(packet_pipe), ACT(notification_pipe), ACT(pipe_size), ACT(pipe_size_asked),
+	ACT(event_counter), ACT(epoll), ACT(timer_descriptor),
 #endif
 	END};
