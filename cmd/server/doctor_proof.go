@@ -19,7 +19,7 @@ func provenBy(p pins.Proof) string {
 
 // cureReceipts is for a directory of receipts that is not looked into.
 func cureReceipts(c config) string {
-	return "chmod 700 " + shellWord(receiptsDir(c)) + " if it is yours, or move it away"
+	return "chmod 700 " + pins.ShellWord(receiptsDir(c)) + " if it is yours, or move it away"
 }
 
 // lookAtReceipts counts what is among the receipts, with rt as the runtime in
