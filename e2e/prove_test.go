@@ -239,6 +239,9 @@ func (d *daemon) followsItsReceipt(t *testing.T, file, cure string) {
 	must(t, os.Rename(d.dir+"/away", file))
 	got, _, _ := d.postRun(t, r)
 	d.mustBeRight(t, r, got)
+	if said := strings.Count(d.log.String(), `"the boundary is proven with this Node"`); said != 2 {
+		t.Errorf("the proof came twice, and the log says so %d times", said)
+	}
 }
 
 // mustBeProvenBy fails unless /v1/runtime names this receipt, by the digest of

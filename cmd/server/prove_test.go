@@ -239,12 +239,14 @@ func TestLookAtReceipts(t *testing.T) {
 	if _, _, err = pins.WriteReceipt(receiptsDir(c), madeUp(func(r *pins.Receipt) { r.Host, r.Suite = pins.HostID(), r.Runtime })); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(receiptsDir(c)+"/x.json", []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"x.json", "README", ".x.json-1"} {
+		if err := os.WriteFile(filepath.Join(receiptsDir(c), name), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	found := lookAtReceipts(c, proofs, pins.Runtime{})
-	if len(found) != 2 || found[0].Detail != filepath.Dir(path)+": 1 about another Node, library or kernel, 1 of another build's boundary or suite, 1 damaged" ||
-		!strings.HasPrefix(found[1].Detail, "x.json is damaged: ") || found[1].Verdict != verdictNote {
+	if len(found) != 3 || !strings.HasPrefix(found[0].Detail, filepath.Dir(path)+": 1 about another Node, library or kernel, 1 of another build's boundary or suite, 1 damaged, 1 stray, 1 unfinished (") ||
+		found[1].Detail != "README is stray: it has no name of a receipt" || !strings.HasPrefix(found[2].Detail, "x.json is damaged: ") || found[2].Verdict != verdictNote {
 		t.Errorf("%+v", found)
 	}
 }
