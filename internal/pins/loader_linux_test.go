@@ -104,27 +104,48 @@ func TestNodeAgainstLoader(t *testing.T) {
 	}
 }
 
-// compiled is a program named node and its libraries, made by the C compiler in a directory of their own.
+// compiled is a program named node and its libraries, linked in a directory of their own of one object.
 type compiled struct {
-	t   *testing.T
-	dir string
+	t      *testing.T
+	dir    string
+	object string
 }
 
-// build compiles a library, or with -pie a program, to path. flags may use $D for the directory.
-func (c compiled) build(path string, flags ...string) {
-	c.t.Helper()
+// compile has the C compiler make the object.
+func compile(t *testing.T) compiled {
+	t.Helper()
+	c := compiled{t: t, dir: canonicalTemp(t)}
+	c.object = filepath.Join(c.dir, "source.o")
 	source := filepath.Join(c.dir, "source.c")
-	writeFile(c.t, source, []byte("int main(void) { return 42; }\n"))
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(c.dir, path)), 0o700); err != nil {
-		c.t.Fatal(err)
-	}
-	args := []string{"-o", filepath.Join(c.dir, path), source, "-Wl,--no-as-needed"}
-	for _, f := range flags {
-		args = append(args, strings.ReplaceAll(f, "$D", c.dir))
-	}
+	writeFile(t, source, []byte("int main(void) { return 42; }\n"))
+	c.cc("-c", "-fPIC", "-o", c.object, source)
+	return c
+}
+
+// anew is the same object with another directory.
+func (c compiled) anew() compiled {
+	c.dir = canonicalTemp(c.t)
+	return c
+}
+
+func (c compiled) cc(args ...string) {
+	c.t.Helper()
 	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 		c.t.Fatalf("cc: %v: install a C compiler (gcc)\n%s", err, out)
 	}
+}
+
+// build links a program, or with -shared a library, to path. flags may use $D for the directory.
+func (c compiled) build(path string, flags ...string) {
+	c.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(c.dir, path)), 0o700); err != nil {
+		c.t.Fatal(err)
+	}
+	args := []string{"-o", filepath.Join(c.dir, path), c.object, "-Wl,--no-as-needed"}
+	for _, f := range flags {
+		args = append(args, strings.ReplaceAll(f, "$D", c.dir))
+	}
+	c.cc(args...)
 }
 
 // lib builds a library with that soname ("" for none).
@@ -133,7 +154,17 @@ func (c compiled) lib(path, soname string, flags ...string) {
 	if soname != "" {
 		flags = append(flags, "-Wl,-soname,"+soname)
 	}
-	c.build(path, append([]string{"-shared", "-fPIC"}, flags...)...)
+	c.build(path, append([]string{"-shared"}, flags...)...)
+}
+
+// copied puts a library of another directory into one of c's.
+func (c compiled) copied(name string, from compiled, into string) {
+	c.t.Helper()
+	content, err := os.ReadFile(filepath.Join(from.dir, name))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	writeFile(c.t, filepath.Join(c.dir, into, name), content)
 }
 
 func (c compiled) edit(path string, edit func([]byte) []byte) {
@@ -222,10 +253,12 @@ func loaderRows() []loaderRow {
 
 // TestAgainstLoader builds programs with the C compiler: each closure is what ld.so maps, or both find it cannot be had.
 func TestAgainstLoader(t *testing.T) {
+	object := compile(t)
+	object.lib("libc1.so", "libc1.so")
 	for _, row := range loaderRows() {
-		c := compiled{t, canonicalTemp(t)}
-		c.lib("d1/libc1.so", "libc1.so")
-		c.lib("d2/libc1.so", "libc1.so")
+		c := object.anew()
+		c.copied("libc1.so", object, "d1")
+		c.copied("libc1.so", object, "d2")
 		row.build(c)
 		node := c.dir + "/node"
 		loader, works := loaderSays(t, node)
@@ -248,7 +281,7 @@ func TestAgainstLoader(t *testing.T) {
 // TestClosureIsEnough copies a closure's files and symlinks into an empty directory and starts the program with that
 // directory as its root: it runs, and without any one of the files or symlinks it does not.
 func TestClosureIsEnough(t *testing.T) {
-	c := compiled{t, canonicalTemp(t)}
+	c := compile(t)
 	c.lib("real/libc1.so.1", "libc1.so")
 	symlink(t, "../real/libc1.so.1", c.dir+"/links/libc1.so")
 	symlink(t, "links", c.dir+"/alias")
@@ -285,8 +318,9 @@ func TestOriginNeedsProcExe(t *testing.T) {
 		{"RUNPATH", []string{newTags, runPath("$ORIGIN/mid")}, true},
 		{"RPATH", []string{oldTags, runPath("$ORIGIN/mid")}, true},
 	}
+	object := compile(t)
 	for _, row := range rows {
-		c := compiled{t, canonicalTemp(t)}
+		c := object.anew()
 		c.lib("mid/deep/libc1.so", "libc1.so")
 		c.lib("mid/libm1.so", "libm1.so", "$D/mid/deep/libc1.so", newTags, runPath("$ORIGIN/deep"))
 		c.build("node", append(row.flags, "$D/mid/libm1.so", "-Wl,--allow-shlib-undefined")...)
