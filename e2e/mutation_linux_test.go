@@ -16,20 +16,23 @@ type edit struct{ file, old, new string }
 
 // mutant is this program without one layer of the boundary.
 type mutant struct {
-	layer   string
-	edits   []edit
-	refused string   // what is said while something still looks after the layer, and no program runs; empty when nothing does
-	blinded []edit   // take that away as well
-	fails   []string // rows of the suite that must fail then
-	root    bool     // only a root daemon has the layer
+	layer    string
+	edits    []edit
+	refused  string   // what is said while something still looks after the layer, and no program runs; empty when nothing does
+	blinded  []edit   // take that away as well
+	fails    []string // rows of the suite that must fail then
+	together bool     // one suite is for all of these, which are removed at once; each still has rows of its own
+	root     bool     // only a root daemon has the layer
 }
 
-// TestEveryLayerIsMissed removes one layer of the boundary after the other. Where something looks after the layer, no program runs; and `confined
-// prove`, with that taken away as well, fails in the rows that are there for the layer. That it passes when nothing is removed, TestProve shows.
+// TestEveryLayerIsMissed removes the layers of the boundary. Where something looks after a layer, no program runs; and `confined prove`, with that
+// taken away as well, fails in the rows that are there for the layer. That it passes when nothing is removed, TestProve shows.
 //
-// Mutants are built while others act, but one suite acts at a time: what one wrongly can do to every process of its user, it does to others' too.
+// Mutants are built while others act, but one suite acts at a time, and no other test: what one wrongly can do to every process of its user, it does
+// to others' too.
 func TestEveryLayerIsMissed(t *testing.T) {
 	var turn sync.Mutex
+	suites := map[string][]mutant{} // by the name of the subtest
 	for _, m := range mutants() {
 		if m.root && os.Geteuid() != 0 {
 			continue
@@ -37,23 +40,38 @@ func TestEveryLayerIsMissed(t *testing.T) {
 		if m.refused != "" {
 			t.Run(m.layer+", which is seen", func(t *testing.T) {
 				t.Parallel()
-				mustBeRefused(t, m.build(t, m.edits), m.refused)
+				mustBeRefused(t, build(t, m.edits), m.refused)
 			})
 		}
-		if len(m.fails) > 0 {
-			t.Run(m.layer, func(t *testing.T) {
-				t.Parallel()
-				binary := m.build(t, append(slices.Clip(m.edits), m.blinded...))
-				turn.Lock()
-				defer turn.Unlock()
-				mustFail(t, binary, m.fails)
-			})
+		if name := m.suite(); len(m.fails) > 0 {
+			suites[name] = append(suites[name], m)
 		}
+	}
+	for name, without := range suites {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var edits []edit
+			for _, m := range without {
+				edits = slices.Concat(edits, m.edits, m.blinded)
+			}
+			binary := build(t, edits)
+			turn.Lock()
+			defer turn.Unlock()
+			mustFail(t, binary, without)
+		})
 	}
 }
 
+// suite names the suite in which the rows of m fail.
+func (m mutant) suite() string {
+	if m.together {
+		return "together"
+	}
+	return m.layer
+}
+
 // build compiles the program with edits, which are laid over the tree: nothing is written into it.
-func (m mutant) build(t *testing.T, edits []edit) string {
+func build(t *testing.T, edits []edit) string {
 	t.Helper()
 	dir, texts := t.TempDir(), map[string]string{}
 	for _, e := range edits {
@@ -77,7 +95,7 @@ func (m mutant) build(t *testing.T, edits []edit) string {
 	must(t, err)
 	list, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "confined")
 	must(t, os.WriteFile(list, words, 0o600))
-	if out, err := buildDaemon(shared.repo, binary, "-overlay="+list, "-ldflags=-s -w"); err != nil {
+	if out, err := buildDaemon(shared.repo, binary, "-overlay="+list, "-ldflags=-w"); err != nil {
 		t.Fatalf("building the mutant: %v\n%s", err, out)
 	}
 	return binary
@@ -92,8 +110,8 @@ func mustBeRefused(t *testing.T, binary, why string) {
 	}
 }
 
-// mustFail: the suite of the binary is tried to its end, and the named rows are among those that fail.
-func mustFail(t *testing.T, binary string, names []string) {
+// mustFail: the suite of the binary is tried to its end, and the rows of each layer that it is without are among those that fail.
+func mustFail(t *testing.T, binary string, without []mutant) {
 	t.Helper()
 	e := startProveOf(t, binary, newPlaces(t), "--json", "--node="+shared.node).end()
 	if e.code != 1 || e.stdout == "" {
@@ -106,9 +124,11 @@ func mustFail(t *testing.T, binary string, names []string) {
 			failed[row.Name] = true
 		}
 	}
-	for _, name := range names {
-		if !failed[name] {
-			t.Errorf("%q is no row that failed", name)
+	for _, m := range without {
+		for _, name := range m.fails {
+			if !failed[name] {
+				t.Errorf("without %s: %q is no row that failed", m.layer, name)
+			}
 		}
 	}
 	if p.Verdict != "failed" || p.ReceiptFile != "" || len(failed) == len(p.Receipt.Rows) {
