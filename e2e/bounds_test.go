@@ -13,6 +13,7 @@ import (
 // TestProcessorTime: the kernel ends a program at its limit, all its threads
 // together, without a word from the daemon.
 func TestProcessorTime(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t)
 	r := d.script(t, `import { Worker } from 'node:worker_threads';
 		new Worker('for (;;);', { eval: true });
@@ -80,6 +81,7 @@ func boundedPrograms() []bounded {
 // TestBounds: what a program can have of each thing, seen from outside, and
 // that the daemon goes on as before.
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, withFlags("--workers=1"))
 	for _, b := range boundedPrograms() {
 		t.Run(b.name, func(t *testing.T) {

@@ -68,7 +68,7 @@ func TestKill9Anytime(t *testing.T) {
 	d := bootDaemon(t, newPlaces(t), nil, withFlags("--workers=2"))
 	t.Cleanup(func() { d.end(t) })
 	at := map[int]int{}
-	for range 12 {
+	for range 6 {
 		d.launch(t, t.Context(), d.script(t, waiting("anytime")))
 		<-time.After(rand.N(800 * time.Millisecond)) // the time is what is tried here
 		d.kill9(t)

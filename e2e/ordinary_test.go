@@ -69,6 +69,7 @@ func (o ordinary) check(t *testing.T, d *daemon) {
 
 // TestOrdinaryPrograms: what people run every day behaves as under plain Node.
 func TestOrdinaryPrograms(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t)
 	rows := slices.Concat(
 		modulePrograms(), typedPrograms(), importingPrograms(), bigTrees(), computations(), compiledIn(), librariesOfNode(),
