@@ -14,6 +14,7 @@ import (
 
 // daemon is the suite's own process in the part of the daemon, with the state directory and the root that it has for that.
 type daemon struct {
+	scratch     string
 	root, state string
 	secrets     map[string]string // what only its files and its environment hold
 	signals     atomic.Int64      // SIGUSR1 that reached it
@@ -25,10 +26,10 @@ var surroundings = map[string]string{
 	"UV_THREADPOOL_SIZE": "9", "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8", "OPENSSL_CONF": "/nowhere",
 }
 
-// newDaemon makes root and state in scratch, a private directory, and makes this process careless until undo: with an environment and an
-// open file that everything it starts inherits, unless somebody sees to it.
+// newDaemon makes root and state in scratch, a private directory, and makes this process careless until undo: with an environment, a umask and
+// an open file that everything it starts inherits, unless somebody sees to it.
 func newDaemon(scratch string, undo *cleanup) (*daemon, error) {
-	d := &daemon{root: filepath.Join(scratch, "root"), state: filepath.Join(scratch, "state"), secrets: map[string]string{
+	d := &daemon{scratch: scratch, root: filepath.Join(scratch, "root"), state: filepath.Join(scratch, "state"), secrets: map[string]string{
 		"surroundings": random(), "inherited": random(), "ledger": random(), "held": random()}}
 	err := errors.Join(
 		os.Mkdir(d.root, 0o700), os.Mkdir(d.state, 0o700),
@@ -41,6 +42,8 @@ func newDaemon(scratch string, undo *cleanup) (*daemon, error) {
 		return nil, err
 	}
 	_, _ = time.Now().Zone() // this process's own time zone is settled before TZ changes
+	mask := syscall.Umask(0o022)
+	undo.later(func() { syscall.Umask(mask) })
 	for name, value := range surroundings {
 		setenv(name, value, undo)
 	}
@@ -48,6 +51,9 @@ func newDaemon(scratch string, undo *cleanup) (*daemon, error) {
 	d.listen(undo)
 	return d, nil
 }
+
+// note keeps the path of what is made outside the scratch.
+func (d *daemon) note(path string) error { return noteElsewhere(d.scratch, path) }
 
 func (d *daemon) ledger() string { return filepath.Join(d.state, "quarantine.jsonl") }
 

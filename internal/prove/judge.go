@@ -52,8 +52,8 @@ func (s *scene) findings(table []Probe) (findings, error) {
 // outcome is what came of an act of which the program said l.
 func (s *scene) outcome(p Probe, l line) pins.Outcome {
 	took := p.Evidence.took(s, l.Said)
-	if l.Code == "" && !took { // a signal takes a moment
-		took = within(time.Second, func() bool { return p.Evidence.took(s, l.Said) })
+	if l.Code == "" && !took { // a signal takes a moment, and more on a busy host
+		took = within(patience, func() bool { return p.Evidence.took(s, l.Said) })
 	}
 	said := l.Said
 	if l.Code != "" {

@@ -3,9 +3,12 @@ package prove
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 
 	"confined/internal/confine"
@@ -13,7 +16,27 @@ import (
 
 func TestMain(m *testing.M) {
 	confine.Stage(os.Args)
+	if os.Getenv(startsAVictim) != "" {
+		startVictim()
+	}
 	os.Exit(m.Run())
+}
+
+// startsAVictim lets this test binary start one and wait to be killed.
+const startsAVictim = "PROVE_TEST_STARTS_A_VICTIM"
+
+func startVictim() {
+	runtime.LockOSThread()
+	v, err := newVictim(us())
+	if err == nil {
+		err = syscall.Kill(v.pid, syscall.SIGSTOP)
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(v.pid)
+	select {}
 }
 
 // TestPrinted: the words are lines of their own, however the output arrives.
@@ -117,7 +140,8 @@ func TestReaches(t *testing.T) {
 	if stranger.reaches(inner + "/x") {
 		t.Error("a stranger can reach it")
 	}
-	if got, err := openDir(stranger, inner); err == nil {
+	unnoted := func(string) error { return nil }
+	if got, err := openDir(stranger, unnoted, inner); err == nil {
 		t.Errorf("a directory for everybody is made in %s", got)
 	}
 }

@@ -30,7 +30,7 @@ static int ask_daemon(void) { return result(kill(number("daemon"), 0)); }
 static int ask_group(void) { return result(kill(0, 0)); }
 static int ask_self(void) { return result(kill(getpid(), 0)); }
 static int raise_here(void) { return result(raise(SIGURG)); }
-static int nice_other(void) { return result(setpriority(PRIO_PROCESS, victim("reniced"), 7)); }
+static int nice_other(void) { return result(setpriority(PRIO_PROCESS, victim("reniced"), 19)); }
 static int nice_user(void) { return result(setpriority(PRIO_USER, 0, 0)); }
 static int nice_asked(void) {
 	errno = 0;
