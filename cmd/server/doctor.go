@@ -132,7 +132,7 @@ func judgeNode(c config, d exec.Description, err error) []finding {
 			{evidence, verdictNo, host.Problem, host.Cure}}
 	case errors.As(err, &unproven):
 		return []finding{
-			{"node", verdictNo, nodeText(unproven.Node, unproven.Version, unproven.SHA256) + "; the boundary is not proven with it: " + unproven.Why, pins.CureUnproven(unproven.Node, c.state)},
+			{"node", verdictNo, nodeText(unproven.Node, unproven.Version, unproven.SHA256) + "; the boundary is not proven with it: " + unproven.Why, pins.CureUnproven(c.node, c.state)},
 			{evidence, verdictOK, "node --version ran inside the whole boundary", ""}}
 	case errors.As(err, &unavailable):
 		return []finding{{"node", verdictNo, unavailable.Path + " " + unavailable.Problem, unavailable.Cure}}

@@ -183,7 +183,10 @@ func TestReceiptIsNotWritten(t *testing.T) {
 }
 
 func TestProveRefuses(t *testing.T) {
-	places := newPlaces(t)
+	places, shared := newPlaces(t), newPlaces(t)
+	if err := errors.Join(os.MkdirAll(shared.state()+"/receipts", 0o700), os.Chmod(shared.state()+"/receipts", 0o770)); err != nil {
+		t.Fatal(err)
+	}
 	for name, row := range map[string]struct {
 		args []string
 		code int
@@ -193,6 +196,7 @@ func TestProveRefuses(t *testing.T) {
 		"flag":     {[]string{"--root", "/r", "--state", "/s"}, exitUsage, []string{"-root"}},
 		"no node":  {[]string{"--state", places.state(), "--node", "no-such-node"}, exitNo, []string{"no such program in PATH"}},
 		"tmpfs":    {[]string{"--state", tmpfsDir(t) + "/state", "--node", places.node}, exitNo, []string{"--state: the suite makes its roots in it", "tmpfs", "cure: give --state", "as in --state /var/"}},
+		"receipts": {[]string{"--state", shared.state(), "--node", shared.node}, exitNo, []string{"not this user's alone", "cure: chmod 700 " + shared.state() + "/receipts"}},
 		"not ours": {[]string{"--state", "/tmp", "--node", places.node}, exitNo, []string{"--state: /tmp is everybody's"}},
 	} {
 		code, out := confined(t, append([]string{"prove"}, row.args...)...)

@@ -2,7 +2,7 @@ package prove
 
 // allowed is what stands right beside the denials and works inside. These are twins: each shows that its neighbours are denied, and not broken.
 func allowed() []Probe {
-	return family("Allowed beside it", "", "", []Probe{
+	return family("What works inside", "", "", []Probe{
 		{Name: "read a file of the input", Act: `return fs.readFileSync("own.txt", "utf8")`, Evidence: says("mine")},
 		{Name: "read a file of the input on a pool thread", Act: `return await fs.promises.readFile("own.txt", "utf8")`, Evidence: says("mine")},
 		{Name: "read a file of the input in a worker", Act: "return await inWorker(`require('worker_threads').parentPort.postMessage(require('fs').readFileSync('own.txt', 'utf8'))`)", Evidence: says("mine")},

@@ -26,8 +26,8 @@ var surroundings = map[string]string{
 	"UV_THREADPOOL_SIZE": "9", "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8", "OPENSSL_CONF": "/nowhere",
 }
 
-// newDaemon makes root and state in scratch, a private directory, and makes this process careless until undo: with an environment, a umask and
-// an open file that everything it starts inherits, unless somebody sees to it.
+// newDaemon makes root and state in scratch, a private directory, and makes this process careless until undo: with an environment and an
+// open file that everything it starts inherits, unless somebody sees to it.
 func newDaemon(scratch string, undo *cleanup) (*daemon, error) {
 	d := &daemon{scratch: scratch, root: filepath.Join(scratch, "root"), state: filepath.Join(scratch, "state"), secrets: map[string]string{
 		"surroundings": random(), "inherited": random(), "ledger": random(), "held": random()}}
@@ -42,8 +42,6 @@ func newDaemon(scratch string, undo *cleanup) (*daemon, error) {
 		return nil, err
 	}
 	_, _ = time.Now().Zone() // this process's own time zone is settled before TZ changes
-	mask := syscall.Umask(0o022)
-	undo.later(func() { syscall.Umask(mask) })
 	for name, value := range surroundings {
 		setenv(name, value, undo)
 	}

@@ -70,5 +70,5 @@ func openDir(u user, note func(path string) error, parents ...string) (string, e
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", err
 	}
-	return dir, nil
+	return dir, os.Chmod(dir, 0o755) // whatever the umask is
 }

@@ -123,7 +123,7 @@ func writes() []Probe {
 	for _, x := range targets() {
 		all = append(all, x.probe())
 	}
-	all = family("Creating and changing files", read, "keep it in memory (node:sqlite takes \":memory:\"), and print what is to stay: stdout is the way out of a run", all)
+	all = family(familyFiles, read, "keep it in memory (node:sqlite takes \":memory:\"), and print what is to stay: stdout is the way out of a run", all)
 	return append(all, family("Other ways to write", read, out, []Probe{
 		{Name: "copy a tree into home", Act: `fs.cpSync(path.dirname(w.own), w.home + "/copy-of-a-tree", { recursive: true })`, Code: "EPERM", Evidence: changed("home copy-of-a-tree")},
 		{Name: "remove a directory", Act: `fs.rmdirSync(w.hollow)`, Code: "EPERM", Evidence: changed("hollow")},
