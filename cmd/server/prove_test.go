@@ -44,6 +44,10 @@ func fails(r *pins.Receipt) {
 	r.Rows[0].Verdict, r.Rows[0].Why, r.Rows[0].Confined = pins.Failed, "it took\x1b[31m place", &pins.Outcome{Took: true, Code: "EIO"}
 }
 
+func isUncompared(r *pins.Receipt) {
+	r.Rows[0].Verdict, r.Rows[0].Why, r.Rows[0].Control = pins.Failed, prove.Uncompared+"it did not take place: ENOSPC", &pins.Outcome{Code: "ENOSPC"}
+}
+
 func lacksCompiler(r *pins.Receipt) {
 	r.Rows[2] = pins.Row{Family: "writes", Name: "mount", Kind: "native", Evidence: "the mounts", Verdict: pins.Untried}
 }
@@ -120,6 +124,7 @@ func TestProveVerdicts(t *testing.T) {
 	}{
 		"passed":      {asMadeUp, provePassed, nil, []string{"The boundary holds with", "receipt: "}},
 		"failed":      {fails, proveFailed, errSaid, []string{"✗ failed", "took place, EIO", "✗ failed: writes, truncate a file of the input: it took^[[31m place\n", "does NOT hold", "    1 failed"}},
+		"uncompared":  {isUncompared, proveFailed, errSaid, []string{"✗ failed: writes, truncate a file of the input: unconfined, it did not take place: ENOSPC", "It could not be shown", "1 did not take place", "cure: "}},
 		"no compiler": {lacksCompiler, proveUntried, errSaid, []string{"· untried", "Nothing is proven", "1 rows were not tried", "gcc libc6-dev"}},
 		"both":        {func(r *pins.Receipt) { fails(r); lacksCompiler(r) }, proveFailed, errSaid, []string{"does NOT hold"}},
 		"nothing":     {func(r *pins.Receipt) { r.Rows = nil }, proveFailed, errSaid, []string{"does NOT hold"}},

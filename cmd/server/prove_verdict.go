@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"confined/internal/pins"
+	"confined/internal/prove"
 )
 
 // What a suite comes to.
@@ -47,6 +48,9 @@ func verdictOf(r pins.Receipt) string {
 
 // cureCompiler is for a host where the native probe cannot be built.
 const cureCompiler = "install a C compiler and its headers (Debian, Ubuntu: gcc libc6-dev; Fedora: gcc glibc-devel; Alpine: build-base), and run it again"
+
+// cureUncompared is for a host that denies by itself what the boundary must deny.
+const cureUncompared = "look at the reasons above: a full disk or another file system below TMPDIR, and limits of the shell or the service, are usual ones; change that, and run it again"
 
 // print writes the table, what failed once more with the reason, the counts and
 // the verdict.
@@ -106,6 +110,12 @@ func (p proved) sentence(node string) string {
 		return fmt.Sprintf("The boundary held with %s, in %s, but there is no receipt of it.\n", oneLine(what), took)
 	case p.Verdict == proveUntried:
 		return fmt.Sprintf("Nothing is proven about %s: %d rows were not tried, for want of a C compiler (%s).\ncure: %s\n", oneLine(what), r.Counts.Untried, took, cureCompiler)
+	}
+	if !slices.ContainsFunc(r.Rows, func(row pins.Row) bool {
+		return row.Verdict == pins.Failed && !strings.HasPrefix(row.Why, prove.Uncompared)
+	}) && r.Counts.Failed > 0 {
+		return fmt.Sprintf("It could not be shown that the boundary holds with %s: confined every row is as it must be, but %d did not take place unconfined either, so that nothing follows from them (%s). No receipt was written.\ncure: %s\n",
+			oneLine(what), r.Counts.Failed, took, cureUncompared)
 	}
 	return fmt.Sprintf("The boundary does NOT hold with %s: see what is marked %s above (%s). No receipt was written; run no program with this Node that you do not trust.\n",
 		oneLine(what), markOf(pins.Failed), took)

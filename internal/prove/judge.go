@@ -52,8 +52,8 @@ func (s *scene) findings(table []Probe) (findings, error) {
 // outcome is what came of an act of which the program said l.
 func (s *scene) outcome(p Probe, l line) pins.Outcome {
 	took := p.Evidence.took(s, l.Said)
-	if l.Code == "" && !took { // a signal takes a moment
-		took = within(time.Second, func() bool { return p.Evidence.took(s, l.Said) })
+	if l.Code == "" && !took { // a signal takes a moment, and more on a busy host
+		took = within(patience, func() bool { return p.Evidence.took(s, l.Said) })
 	}
 	said := l.Said
 	if l.Code != "" {
@@ -79,12 +79,13 @@ func judge(p Probe, confined, control findings) pins.Row {
 		row.NoControl = control.noControl[p.Name]
 	}
 	row.Confined = confined.of(p)
-	trouble := confined.trouble
+	row.Why = cmp.Or(confined.trouble, fault(p, row.Confined))
 	if row.NoControl == "" {
 		row.Control = control.of(p)
-		trouble = cmp.Or(trouble, control.trouble)
+		if why := cmp.Or(control.trouble, uncompared(p, row.Control)); why != "" && row.Why == "" {
+			row.Why = Uncompared + why
+		}
 	}
-	row.Why = cmp.Or(trouble, fault(p, row))
 	switch {
 	case row.Why != "":
 		row.Verdict = pins.Failed
@@ -113,28 +114,37 @@ func (f findings) of(p Probe) *pins.Outcome {
 	return nil
 }
 
-// fault says what of a row is not as it must be, or nothing.
-func fault(p Probe, row pins.Row) string {
+// Uncompared is how Why of a row begins that failed unconfined alone: confined it is as it must be, and the comparison is missing that would show
+// that the boundary is the reason.
+const Uncompared = "unconfined, "
+
+// fault says what of a row is not as it must be confined, or nothing.
+func fault(p Probe, o *pins.Outcome) string {
 	want := p.CodeOn(runtime.GOOS)
 	switch {
-	case row.Confined == nil:
+	case o == nil:
 		return "confined, nothing was said of it"
-	case p.Kind == Look && row.Confined.Took:
-		return "it is weaker than promised: " + row.Confined.Said
-	case !p.Allowed() && row.Confined.Took:
+	case p.Kind == Look && o.Took:
+		return "it is weaker than promised: " + o.Said
+	case !p.Allowed() && o.Took:
 		return "it took place confined"
-	case p.Allowed() && (!row.Confined.Took || row.Confined.Code != ""):
-		return "it was denied confined: " + told(row.Confined)
-	case row.Confined.Code != want:
-		return fmt.Sprintf("confined, the program was told %s, not %s", told(row.Confined), want)
-	case row.NoControl != "":
-		return ""
-	case row.Control == nil:
-		return "unconfined, nothing was said of it"
-	case p.Kind == Look && !row.Control.Took:
-		return "the look finds an unconfined process no weaker: " + row.Control.Said
-	case !row.Control.Took || row.Control.Code != "":
-		return "it did not take place unconfined: " + told(row.Control)
+	case p.Allowed() && (!o.Took || o.Code != ""):
+		return "it was denied confined: " + told(o)
+	case o.Code != want:
+		return fmt.Sprintf("confined, the program was told %s, not %s", told(o), want)
+	}
+	return ""
+}
+
+// uncompared says what of a row is not as it must be unconfined, or nothing.
+func uncompared(p Probe, o *pins.Outcome) string {
+	switch {
+	case o == nil:
+		return "nothing was said of it"
+	case p.Kind == Look && !o.Took:
+		return "the look finds a process no weaker: " + o.Said
+	case !o.Took || o.Code != "":
+		return "it did not take place: " + told(o)
 	}
 	return ""
 }
