@@ -19,8 +19,6 @@ var mayDial = map[string]string{
 	"judgedSocket":      "what it makes judges",
 	"newDaemon":         "its client has that transport",
 	"dial":              "what is read is judged when the test is over",
-	"strangers":         "to the test's own listener",
-	"packets":           "to the test's own listener",
 	"TestMetricsListen": "this port serves /metrics alone and is not the contract's",
 	"TestSocketInUse":   "the stranger is no daemon",
 }

@@ -247,9 +247,10 @@ func (d *daemon) mustBeProvenBy(t *testing.T, file string) {
 	if proof.Kind != "receipt" || proof.Receipt != fmt.Sprintf("sha256:%x", sha256.Sum256(text)) || !proof.ProvenAt.Equal(at) {
 		t.Errorf("proof %+v, want %s of %s", proof, file, at)
 	}
-	if said := d.log.String(); !strings.Contains(said, `"the boundary is proven with this Node"`) || !strings.Contains(said, `"file":"`+file+`"`) {
-		t.Errorf("the log does not name %s:\n%s", file, d.log.tail())
-	}
+	poll(t, func() bool {
+		said := d.log.String()
+		return strings.Contains(said, `"the boundary is proven with this Node"`) && strings.Contains(said, `"file":"`+file+`"`)
+	}, func() string { return "the log does not name " + file + ": " + d.log.tail() })
 }
 
 // proveNeedless: --if-needed does nothing where serve would admit the Node.

@@ -19,7 +19,7 @@ import (
 type manner struct {
 	name  string
 	share int // of a hundred
-	send  func(*life, *testing.T, deed, runRequest) error
+	send  func(*life, *testing.T, errand, runRequest) error
 }
 
 func manners() []manner {
@@ -29,54 +29,42 @@ func manners() []manner {
 	}
 }
 
-// manner draws one by the shares.
-func (l *life) manner() manner {
-	n := l.chance(100)
-	for _, m := range manners() {
-		if n -= m.share; n < 0 {
-			return m
-		}
-	}
-	panic("e2e: bug: the shares of the manners are less than a hundred")
-}
-
 // client sends one run after the other, until the daemon is gone or the soak
 // has failed.
 func (l *life) client(t *testing.T) {
 	for !t.Failed() {
-		x, id := l.deal()
-		m := l.manner()
-		r := x.request(t, l.soak, l.d, id)
-		err := m.send(l, t, x, r)
+		e := l.draw()
+		r := e.request(t, l.soak, l.d, e.id)
+		err := e.manner.send(l, t, e, r)
 		for errors.Is(err, errBusy) { // nothing was started: the same again
-			l.pause(t, l.draw(50*time.Millisecond, 500*time.Millisecond))
-			err = m.send(l, t, x, r)
+			l.pause(t, 250*time.Millisecond)
+			err = e.manner.send(l, t, e, r)
 		}
 		switch {
 		case err == nil:
-			l.count(m.name)
+			l.count(e.manner.name)
 		case l.ending.Load():
 			l.count("ended with the daemon")
 			return
 		default:
-			t.Errorf("%s of %s: %v", m.name, x.name, err)
+			t.Errorf("%s of %s: %v", e.manner.name, e.name, err)
 		}
 	}
 }
 
-func (l *life) sendForm(t *testing.T, x deed, r runRequest) error {
-	return l.exchange(t, x, r, l.d.newRun(t, t.Context(), r), false)
+func (l *life) sendForm(t *testing.T, e errand, r runRequest) error {
+	return l.exchange(t, e, r, l.d.newRun(t, t.Context(), r), false)
 }
 
-func (l *life) sendInline(t *testing.T, x deed, r runRequest) error {
+func (l *life) sendInline(t *testing.T, e errand, r runRequest) error {
 	request := l.d.newRequest(t, http.MethodPost, "/v1/runs", strings.NewReader(text(t, r.inline())))
 	request.Header.Set("Content-Type", "application/json")
-	return l.exchange(t, x, r, request, false)
+	return l.exchange(t, e, r, request, false)
 }
 
 // exchange sends a request and judges the answer. meddled says that the run may
 // have been cancelled.
-func (l *life) exchange(t *testing.T, x deed, r runRequest, request *http.Request, meddled bool) error {
+func (l *life) exchange(t *testing.T, e errand, r runRequest, request *http.Request, meddled bool) error {
 	request.Close = true // a connection that the daemon has closed meanwhile would be a riddle
 	a, err := l.d.exchange(request)
 	if err != nil {
@@ -85,7 +73,7 @@ func (l *life) exchange(t *testing.T, x deed, r runRequest, request *http.Reques
 	if a.status != http.StatusOK {
 		return l.refused(t, a)
 	}
-	l.judge(t, x, r, a.result(t), meddled)
+	l.judge(t, e, r, a.result(t), meddled)
 	return nil
 }
 
@@ -115,33 +103,32 @@ func (l *life) pause(t *testing.T, length time.Duration) {
 }
 
 // judge holds a result against what this kind of program must come to.
-func (l *life) judge(t *testing.T, x deed, r runRequest, got result, meddled bool) {
+func (l *life) judge(t *testing.T, e errand, r runRequest, got result, meddled bool) {
 	if meddled && (got.Status == "not-started" && got.Reason == "aborted" || got.Process != nil && got.Process.Stopped != nil && *got.Process.Stopped == "cancelled") {
 		l.count("cancelled")
 		if n := got.Namespace; n != nil && n.State != "removed" || got.Status == "unresolved" {
-			t.Errorf("%s, cancelled: %s %+v", x.name, got.Status, n)
+			t.Errorf("%s, cancelled: %s %+v", e.name, got.Status, n)
 		}
 		return
 	}
 	l.d.mustBeRight(t, r, got)
 	if p, there := readProcess(fmt.Sprintf("/proc/%d/stat", got.Process.PID)); there && p.ppid == l.pid {
-		t.Errorf("%s is answered, and its process is still there: %+v", x.name, p)
+		t.Errorf("%s is answered, and its process is still there: %+v", e.name, p)
 	}
-	if o := l.d.outcome(t, got); !x.right(r, o, got.Process) {
-		t.Errorf("%s: %.3000s\n%.3000s", x.name, o, text(t, got.Process))
+	if o := l.d.outcome(t, got); !e.right(r, o, got.Process) {
+		t.Errorf("%s: %.3000s\n%.3000s", e.name, o, text(t, got.Process))
 		return
 	}
-	l.count("right: " + x.name)
+	l.count("right: " + e.name)
 }
 
 // sendAndDelete asks for the end of its run after a while.
-func (l *life) sendAndDelete(t *testing.T, x deed, r runRequest) error {
+func (l *life) sendAndDelete(t *testing.T, e errand, r runRequest) error {
 	asked := make(chan error, 1)
-	wait := l.draw(0, 2*time.Second)
 	ctx, answered := context.WithCancel(t.Context())
 	go func() {
 		select {
-		case <-time.After(wait):
+		case <-time.After(e.after):
 		case <-ctx.Done():
 		}
 		request := l.d.newRequest(t, http.MethodDelete, "/v1/runs/"+r.id, nil)
@@ -152,16 +139,16 @@ func (l *life) sendAndDelete(t *testing.T, x deed, r runRequest) error {
 		}
 		asked <- err
 	}()
-	err := l.exchange(t, x, r, l.d.newRun(t, t.Context(), r), true)
+	err := l.exchange(t, e, r, l.d.newRun(t, t.Context(), r), true)
 	answered()
 	return errors.Join(err, <-asked)
 }
 
 // sendAndDrop leaves after a while.
-func (l *life) sendAndDrop(t *testing.T, x deed, r runRequest) error {
-	ctx, drop := context.WithTimeout(t.Context(), l.draw(0, 3*time.Second))
+func (l *life) sendAndDrop(t *testing.T, e errand, r runRequest) error {
+	ctx, drop := context.WithTimeout(t.Context(), e.after)
 	defer drop()
-	err := l.exchange(t, x, r, l.d.newRun(t, ctx, r), false)
+	err := l.exchange(t, e, r, l.d.newRun(t, ctx, r), false)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
@@ -169,19 +156,19 @@ func (l *life) sendAndDrop(t *testing.T, x deed, r runRequest) error {
 }
 
 // sendCut stops in the middle of its body: nothing may come of that but a refusal.
-func (l *life) sendCut(t *testing.T, x deed, r runRequest) error {
+func (l *life) sendCut(t *testing.T, e errand, r runRequest) error {
 	request := l.d.newRun(t, t.Context(), r)
 	whole, err := io.ReadAll(request.Body)
 	if err != nil {
 		return err
 	}
 	errCut := errors.New("cut")
-	request.Body = io.NopCloser(io.MultiReader(bytes.NewReader(whole[:l.chance(len(whole))]), failing{errCut}))
+	request.Body = io.NopCloser(io.MultiReader(bytes.NewReader(whole[:int(e.part*float64(len(whole)))]), failing{errCut}))
 	request.GetBody, request.Close = nil, true
 	a, err := l.d.exchange(request)
 	switch {
 	case err == nil && a.status == http.StatusOK:
-		t.Errorf("%s was sent in part and answered %.2000s", x.name, a.body)
+		t.Errorf("%s was sent in part and answered %.2000s", e.name, a.body)
 	case err == nil:
 		return l.refused(t, a)
 	case errors.Is(err, errCut):
@@ -194,19 +181,19 @@ type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.error }
 
-func (l *life) sendStream(t *testing.T, x deed, r runRequest) error {
-	return l.stream(t, x, r, t.Context(), 0)
+func (l *life) sendStream(t *testing.T, e errand, r runRequest) error {
+	return l.stream(t, e, r, t.Context(), 0)
 }
 
 // sendStreamLate does not read for a while.
-func (l *life) sendStreamLate(t *testing.T, x deed, r runRequest) error {
-	return l.stream(t, x, r, t.Context(), l.draw(time.Second, 5*time.Second))
+func (l *life) sendStreamLate(t *testing.T, e errand, r runRequest) error {
+	return l.stream(t, e, r, t.Context(), time.Second+e.after)
 }
 
-func (l *life) sendStreamAndDrop(t *testing.T, x deed, r runRequest) error {
-	ctx, drop := context.WithTimeout(t.Context(), l.draw(0, 3*time.Second))
+func (l *life) sendStreamAndDrop(t *testing.T, e errand, r runRequest) error {
+	ctx, drop := context.WithTimeout(t.Context(), e.after)
 	defer drop()
-	err := l.stream(t, x, r, ctx, 0)
+	err := l.stream(t, e, r, ctx, 0)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
@@ -215,7 +202,7 @@ func (l *life) sendStreamAndDrop(t *testing.T, x deed, r runRequest) error {
 
 // stream sends a run whose client is told of it as it goes, and judges what its
 // last line has. That the lines are of the contract is seen by the transport.
-func (l *life) stream(t *testing.T, x deed, r runRequest, ctx context.Context, wait time.Duration) error {
+func (l *life) stream(t *testing.T, e errand, r runRequest, ctx context.Context, wait time.Duration) error {
 	request := l.d.newRun(t, ctx, r)
 	request.Header.Set("Accept", "application/x-ndjson")
 	request.Close = true
@@ -240,6 +227,6 @@ func (l *life) stream(t *testing.T, x deed, r runRequest, ctx context.Context, w
 	if last.Problem != nil {
 		return l.refused(t, answer{request.Method, request.URL.Path, last.Problem.Status, nil, []byte(text(t, last.Problem))})
 	}
-	l.judge(t, x, r, strict[result](t, last.Result), false)
+	l.judge(t, e, r, strict[result](t, last.Result), false)
 	return nil
 }

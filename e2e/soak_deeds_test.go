@@ -4,8 +4,10 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // deed is a kind of program that the soak runs, and what must come of it when
@@ -118,4 +120,37 @@ func (x deed) request(t testing.TB, s *soak, d *daemon, id string) runRequest {
 		x.alter(s, &r)
 	}
 	return r
+}
+
+// errand is what a client does next: a deed in a manner. After that time it
+// loses patience, or begins to read; a body is cut after that part of it.
+type errand struct {
+	deed
+	manner manner
+	id     string
+	after  time.Duration
+	part   float64
+}
+
+// draw is the next errand. Deeds come from a deck that is shuffled again when it
+// is used up, so that the rare ones come too.
+func (s *soak) draw() errand {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.deck) == 0 {
+		for _, x := range deeds() {
+			s.deck = append(s.deck, slices.Repeat([]deed{x}, x.share)...)
+		}
+		s.errands.Shuffle(len(s.deck), func(i, j int) { s.deck[i], s.deck[j] = s.deck[j], s.deck[i] })
+	}
+	s.drawn++
+	e := errand{deed: s.deck[0], id: fmt.Sprintf("soak-%d", s.drawn), after: between(s.errands, 0, 3*time.Second), part: s.errands.Float64()}
+	s.deck = s.deck[1:]
+	n := s.errands.IntN(100)
+	for _, e.manner = range manners() {
+		if n -= e.manner.share; n < 0 {
+			break
+		}
+	}
+	return e
 }

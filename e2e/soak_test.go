@@ -38,12 +38,14 @@ type soak struct {
 	addon     string       // a shared library of the host
 	aims      string       // what the hostile program knows of all this
 
-	mu     sync.Mutex // guards what follows
-	random *rand.Rand
-	deck   []deed
-	drawn  int
-	tally  map[string]int
-	lives  int
+	spans *rand.Rand // of the daemons' lives
+	lives int
+
+	mu      sync.Mutex // guards what follows
+	errands *rand.Rand
+	deck    []deed
+	drawn   int
+	tally   map[string]int
 }
 
 // The daemon of the soak: with fewer places than it has clients.
@@ -54,8 +56,8 @@ const (
 )
 
 // TestSoak lasts CONFINE_SOAK (`make soak` has it last ten minutes) and draws by
-// CONFINE_SOAK_SEED. The same seed draws the same; what coincides with what is
-// up to the machine. The first daemon lives half of the time, the others for
+// CONFINE_SOAK_SEED. The same seed draws the same errands and lives in the same
+// order; what coincides with what is up to the machine. The first daemon lives half of the time, the others for
 // seconds. The first thing that is not as it must be ends it.
 func TestSoak(t *testing.T) {
 	s := newSoak(t)
@@ -70,7 +72,7 @@ func TestSoak(t *testing.T) {
 			return
 		}
 		d = s.next(t, d, killed)
-		span = s.draw(3*time.Second, 20*time.Second)
+		span = between(s.spans, 3*time.Second, 20*time.Second)
 	}
 	d.end(t)
 }
@@ -89,7 +91,7 @@ func newSoak(t *testing.T) *soak {
 			t.Fatalf("CONFINE_SOAK_SEED: %v", err)
 		}
 	}
-	s.random = rand.New(rand.NewPCG(s.seed, 0))
+	s.errands, s.spans = rand.New(rand.NewPCG(s.seed, 0)), rand.New(rand.NewPCG(s.seed, 1))
 	t.Logf("soak: %s, CONFINE_SOAK_SEED=%d", s.length, s.seed)
 	s.aim(t)
 	return s
@@ -227,34 +229,8 @@ func (d *daemon) endIfAlive() {
 	<-d.exited
 }
 
-// draw is a time between these.
-func (s *soak) draw(from, to time.Duration) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return from + time.Duration(s.random.Int64N(int64(to-from)))
-}
-
-// chance is a number below of.
-func (s *soak) chance(of int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.random.IntN(of)
-}
-
-// deal is the next deed of a deck that is shuffled again when it is used up, so
-// that the rare ones come too.
-func (s *soak) deal() (x deed, id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.deck) == 0 {
-		for _, x := range deeds() {
-			s.deck = append(s.deck, slices.Repeat([]deed{x}, x.share)...)
-		}
-		s.random.Shuffle(len(s.deck), func(i, j int) { s.deck[i], s.deck[j] = s.deck[j], s.deck[i] })
-	}
-	x, s.deck = s.deck[0], s.deck[1:]
-	s.drawn++
-	return x, fmt.Sprintf("soak-%d", s.drawn)
+func between(r *rand.Rand, from, to time.Duration) time.Duration {
+	return from + time.Duration(r.Int64N(int64(to-from)))
 }
 
 func (s *soak) count(what string) {

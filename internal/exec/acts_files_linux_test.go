@@ -8,21 +8,31 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-func touch(path string) error { return os.WriteFile(path, []byte("not yours"), 0o600) }
+// write is os.WriteFile while no process is forked: between fork and exec one
+// of another row would hold the file open for writing, which is seen, and rightly.
+func write(path string, content []byte, perm os.FileMode) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, content, perm)
+}
+
+func touch(path string) error { return write(path, []byte("not yours"), 0o600) }
 
 // overwrite changes a file in place, as its owner can.
 func overwrite(path, content string) error {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return err
 	}
-	return os.WriteFile(path, []byte(content), 0o600)
+	return write(path, []byte(content), 0o600)
 }
 
-// appendTo makes a file longer, as its owner can.
+// appendTo makes a file longer, as its owner can, and leaves what there is as it
+// is: a program may have it mapped.
 func appendTo(path, more string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -31,14 +41,14 @@ func appendTo(path, more string) error {
 	if err := os.Chmod(path, info.Mode()|0o200); err != nil {
 		return err
 	}
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	if _, err := f.WriteString(more); err != nil {
-		return err
-	}
-	return f.Close()
+	_, err = f.WriteString(more)
+	return errors.Join(err, f.Close())
 }
 
 // swapBack moves an entry away and back.
@@ -68,7 +78,7 @@ func copyAs(from, to string) error {
 	if err := unix.Stat(from, &st); err != nil {
 		return err
 	}
-	if err := os.WriteFile(to, content, fs.FileMode(st.Mode&0o777)); err != nil {
+	if err := write(to, content, fs.FileMode(st.Mode&0o777)); err != nil {
 		return err
 	}
 	return os.Lchown(to, int(st.Uid), int(st.Gid))

@@ -48,26 +48,31 @@ func (w *world) until(what string, pid int, holds func() bool) {
 // gone waits until no process has this pid: it was reaped.
 func (w *world) gone(pid int) { w.until("gone", pid, func() bool { return unix.Kill(pid, 0) != nil }) }
 
-// halt stops a process, and returns when none of its threads runs any more:
+// halt stops a process, and returns when none of its threads goes on any more:
 // SIGSTOP only asks for that, and what the process was doing it may finish.
 func (w *world) halt(pid int) {
 	w.must(unix.Kill(pid, unix.SIGSTOP))
 	w.stopped(pid)
 }
 
-// stopped waits until every thread of a process stands still.
+// stopped waits until every thread of a process stands still: stopped, or in a
+// wait that only a kill ends. The launch stage's thread waits so for the answer
+// to its exec, from a thread that is stopped.
 func (w *world) stopped(pid int) {
+	tasks := "/proc/" + itoa(pid) + "/task"
 	w.until("stopped", pid, func() bool {
-		threads, err := os.ReadDir("/proc/" + itoa(pid) + "/task")
-		if err != nil || len(threads) == 0 {
-			return true // it is no more: then the row's outcome says so
-		}
+		threads, err := os.ReadDir(tasks)
+		still := 0
 		for _, thread := range threads {
-			if state := stateOf("/proc/" + itoa(pid) + "/task/" + thread.Name()); state != "T" && state != "" {
+			switch stateOf(tasks + "/" + thread.Name()) {
+			case "T":
+				still++
+			case "D", "": // killable, or no more
+			default:
 				return false
 			}
 		}
-		return true
+		return err != nil || still > 0
 	})
 }
 

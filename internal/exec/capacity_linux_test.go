@@ -47,7 +47,7 @@ func moreRunsThanSlots(t *testing.T, runs int) {
 	for range runs - w.max { // the others run until they are cancelled
 		r, ok := (<-results).(NotStarted)
 		if !ok || r.Reason != ReasonRetainedLimit || r.Namespace != nil {
-			t.Errorf("a run that cannot have a slot came to %+v", r)
+			t.Fatalf("a run that cannot have a slot came to %+v", r)
 		}
 	}
 	for range w.max {

@@ -4,7 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// gateFaults come between the spawn and the admission: the program never runs.
+// gateFaults come between the spawn and the admission.
 var gateFaults = []fault{
 	{"killed before admission", func(w *world) { w.trace.Launched = func(i LaunchedInfo) { w.must(unix.Kill(i.PID, unix.SIGKILL)) } },
 		barred(AdmissionAbsent).ending("SIGKILL")},
@@ -64,6 +64,13 @@ var gateFaults = []fault{
 			w.halt(i.PID)
 		}
 	}, barred(AdmissionAbsent).stopped(StopTimeout).ending("SIGKILL")},
+	{"stopped and continued before admission", func(w *world) { // also where the stage waits for consent to its one exec
+		w.trace.Launched = func(i LaunchedInfo) {
+			w.measured(i.PID)
+			w.halt(i.PID)
+			w.must(unix.Kill(i.PID, unix.SIGCONT))
+		}
+	}, observedClean.ending("0")},
 	{"a process that stands still from the start", func(w *world) {
 		w.spec.TimeoutMs = 2000
 		w.trace.Launched = func(i LaunchedInfo) { w.halt(i.PID) }

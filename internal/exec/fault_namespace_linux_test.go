@@ -66,7 +66,7 @@ var tamperings = []tampering{
 	{name: "the canary swapped for its like", act: on(canary, replaceByCopy)},
 	{name: "a file swapped for a symlink to itself", act: swappedFor(library, func(aside, p string) error { return os.Symlink(aside, p) })},
 	{name: "a file swapped for a hard link to another", act: swappedFor(input, func(aside, p string) error {
-		if err := os.WriteFile(aside+".secret", []byte("secret"), 0o400); err != nil {
+		if err := write(aside+".secret", []byte("secret"), 0o400); err != nil {
 			return err
 		}
 		return os.Link(aside+".secret", p)

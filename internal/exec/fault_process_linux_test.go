@@ -31,8 +31,6 @@ var processFaults = []fault{
 		w.spec.TimeoutMs = 4000
 		w.trace.Admitted = func(i AdmittedInfo) { w.halt(i.PID) }
 	}, observedClean.stopped(StopTimeout).ending("SIGKILL")},
-	{"stopped by itself until the timeout", func(w *world) { w.does("stop"); w.spec.TimeoutMs = 4000 },
-		observedClean.stopped(StopTimeout).ending("SIGKILL")},
 	{"stopped by itself and cancelled", func(w *world) {
 		w.does("stop")
 		w.trace.Admitted = func(i AdmittedInfo) {
@@ -81,12 +79,7 @@ var processFaults = []fault{
 		held(1)(w)
 		w.trace.Collected = func(CollectedInfo) { intrude(w) }
 	}, unresolved("pipes-open").ending("0")},
-	{"the reap is delayed", func(w *world) {
-		w.does("spin")
-		w.spec.TimeoutMs = 4000
-		w.trace.Admitted = func(i AdmittedInfo) { w.delayReap(i.PID) }
-	}, unresolved("not-reaped").stopped(StopTimeout)},
-	{"cancelled, and the time is over before it is reaped: the first stands", func(w *world) {
+	{"the reap is delayed beyond a cancellation and the timeout: the first stands", func(w *world) {
 		w.does("spin")
 		w.spec.TimeoutMs = 4000
 		w.trace.Admitted = func(i AdmittedInfo) {

@@ -27,7 +27,7 @@ var programFaults = []fault{
 		w.main("process.stdout.write('sf-confined/1 refused\\n'); process.stderr.write('confined: landlock: no\\n'); process.exit(125)\n")
 	}, observedClean.ending("125")},
 	{"program catches every signal", func(w *world) {
-		w.spec.TimeoutMs = 6000
+		w.spec.TimeoutMs = 8000
 		w.main(`import os from 'node:os';
 			for (const s of Object.keys(os.constants.signals)) try { process.on(s, () => {}) } catch {}
 			process.stdout.write('ready'); setInterval(() => {}, 1000);`)

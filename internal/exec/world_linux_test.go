@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"io"
 	"maps"
 	"os"
 	osexec "os/exec"
@@ -236,23 +235,4 @@ func testNode(t testing.TB) string {
 		t.Fatalf("%v: run `make node` first", err)
 	}
 	return node
-}
-
-func copyFile(t testing.TB, from, to string) {
-	t.Helper()
-	in, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
 }

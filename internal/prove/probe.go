@@ -2,6 +2,7 @@ package prove
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -77,18 +78,9 @@ func Probes() []Probe { return ProbesOn(runtime.GOOS, runtime.GOARCH) }
 
 // ProbesOn is the table of another host, to be read there.
 func ProbesOn(goos, goarch string) []Probe {
-	var all []Probe
-	for _, table := range [][]Probe{
-		looks(), inherited(), writes(), reads(), privateReads(), systemReads(), network(), programs(), signals(), nativeCode(), allowed(), replacements(),
-		nativeProbes(goos, goarch), soloActs(goarch),
-	} {
-		for _, p := range table {
-			if p.Only == "" || p.Only == goos {
-				all = append(all, p)
-			}
-		}
-	}
-	return all
+	table := slices.Concat(looks(), inherited(), writes(), reads(), privateReads(), systemReads(), network(), programs(), signals(), nativeCode(), allowed(),
+		replacements(), nativeProbes(goos, goarch), soloActs(goarch))
+	return slices.DeleteFunc(table, func(p Probe) bool { return p.Only != "" && p.Only != goos })
 }
 
 // here says whether a place for one operating system is for this one.
