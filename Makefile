@@ -21,13 +21,14 @@ demo: ## build, fetch Node, run examples/hello on a daemon of its own, judge the
 	@packaging/demo.sh
 
 # The race detector sees one process. The tests of e2e drive others, and are
-# compiled as `make build` compiles.
+# compiled as `make build` compiles. Many of them wait, so more run at once than
+# there are processors.
 test: ## every test; those that test their own process with the race detector
 	@packaging/need.sh host go cc npm curl jq python3
 	@$(MAKE) --no-print-directory node tools
 	dir="$$(packaging/fit-dir.sh test)" && export TMPDIR="$$dir" && \
 	go test -race -shuffle=on $(TESTFLAGS) $$(go list ./... | grep -v '/e2e$$') && \
-	CGO_ENABLED=0 go test -trimpath -shuffle=on $(TESTFLAGS) ./e2e
+	CGO_ENABLED=0 go test -trimpath -shuffle=on -parallel=4 $(TESTFLAGS) ./e2e
 
 # A version of Node, as in `make node NODE=24.1.0`. The environment has no say.
 NODE :=
@@ -103,8 +104,9 @@ lint: ## openapi.yaml by a linter, and its types by a TypeScript compiler
 fmt: ## format all Go code
 	gofmt -w .
 
+# What -trimpath compiled for vet serves the tests of e2e, too.
 vet: ## go vet for linux/amd64, linux/arm64 and darwin/arm64; e2e/load is a module of its own
-	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go vet ./...
+	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go vet -trimpath ./...
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go vet ./...
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go vet ./...
 	cd e2e/load && CGO_ENABLED=0 GOOS=linux go vet ./...

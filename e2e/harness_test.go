@@ -84,15 +84,20 @@ func makeWorld(bin string) (world, error) {
 	if err != nil {
 		return world{}, err
 	}
-	build := osexec.Command("go", "build", "-trimpath", "-o", w.binary, "./cmd/server")
-	build.Dir = repo
-	if !strings.Contains(os.Getenv("GOFLAGS"), "-race") { // as `make build` does it, and with what that compiled
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	}
-	if out, err := build.CombinedOutput(); err != nil {
+	if out, err := buildDaemon(repo, w.binary); err != nil {
 		return world{}, fmt.Errorf("building the daemon: %w\n%s", err, out)
 	}
 	return w, nil
+}
+
+// buildDaemon compiles the program as `make build` does, with more flags of go build.
+func buildDaemon(repo, to string, flags ...string) (out []byte, err error) {
+	build := osexec.Command("go", append(append([]string{"build", "-trimpath"}, flags...), "-o", to, "./cmd/server")...)
+	build.Dir = repo
+	if !strings.Contains(os.Getenv("GOFLAGS"), "-race") {
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	}
+	return build.CombinedOutput()
 }
 
 // repository is the nearest folder upwards that holds go.mod.
@@ -116,6 +121,7 @@ func repository() (string, error) {
 type settings struct {
 	args      []string // more flags
 	node      string
+	binary    string
 	keepsRoot bool // the root need not be empty at the end
 	unready   bool // it need not get ready: wait for /healthz alone
 }
@@ -129,6 +135,9 @@ func withFlags(flags ...string) option {
 
 // withNode pins another Node.js than the usual one.
 func withNode(path string) option { return func(s *settings) { s.node = path } }
+
+// withBinary starts another daemon than the usual one.
+func withBinary(path string) option { return func(s *settings) { s.binary = path } }
 
 // keepingRoot is for tests that leave entries in the root on purpose.
 func keepingRoot() option { return func(s *settings) { s.keepsRoot = true } }
@@ -212,7 +221,7 @@ func startDaemonIn(t testing.TB, p places, options ...option) *daemon {
 // answer it gave must have fitted the contract.
 func newDaemon(t testing.TB, p places, options ...option) *daemon {
 	t.Helper()
-	s := settings{node: shared.node}
+	s := settings{node: shared.node, binary: shared.binary}
 	for _, o := range options {
 		o(&s)
 	}
@@ -232,7 +241,7 @@ func newDaemon(t testing.TB, p places, options ...option) *daemon {
 // own environment in it but PATH.
 func serveCommand(p places, s settings) *osexec.Cmd {
 	args := []string{"serve", "--root=" + p.root, "--state=" + p.state, "--socket=" + p.socket, "--node=" + s.node, "--log-format=json"}
-	cmd := osexec.Command(shared.binary, append(args, s.args...)...)
+	cmd := osexec.Command(s.binary, append(args, s.args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir}
 	cmd.Dir = p.dir
 	return cmd

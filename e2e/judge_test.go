@@ -37,14 +37,6 @@ func (d *daemon) mustFitContract(t testing.TB) {
 	}
 }
 
-// judge holds an answer that came by another way than the client against the
-// contract: through curl, say.
-func (d *daemon) judge(t testing.TB, a answer) {
-	t.Helper()
-	d.transport.Judge(contract.Answer{Method: a.method, Path: a.path, Status: a.status, Header: a.header, Body: a.body})
-	d.mustFitContract(t)
-}
-
 // mustBeBody fails unless body, of an answer whose head nobody has, is of a shape
 // that the contract knows.
 func mustBeBody(t testing.TB, body []byte) {

@@ -47,6 +47,7 @@ func moments() []moment {
 
 // TestKill9 kills a daemon at each moment, and the one after it at the next.
 func TestKill9(t *testing.T) {
+	t.Parallel()
 	p := newPlaces(t)
 	d := bootDaemon(t, p, nil, withFlags("--workers=2"))
 	t.Cleanup(func() { d.end(t) })
@@ -63,10 +64,11 @@ func TestKill9(t *testing.T) {
 
 // TestKill9Anytime kills daemons at random times after a run was sent.
 func TestKill9Anytime(t *testing.T) {
+	t.Parallel()
 	d := bootDaemon(t, newPlaces(t), nil, withFlags("--workers=2"))
 	t.Cleanup(func() { d.end(t) })
 	at := map[int]int{}
-	for began, n := time.Now(), 0; n < 40 && time.Since(began) < 10*time.Second; n++ {
+	for range 12 {
 		d.launch(t, t.Context(), d.script(t, waiting("anytime")))
 		<-time.After(rand.N(800 * time.Millisecond)) // the time is what is tried here
 		d.kill9(t)
@@ -238,6 +240,7 @@ func (d *daemon) clear(t *testing.T) {
 // TestSuspendedDaemon: what happens while a daemon is stopped is told rightly
 // when it goes on.
 func TestSuspendedDaemon(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t)
 	run := d.live(t, d.script(t, waiting("suspended")+"console.log('before')"), "suspended")
 	d.suspend(t)

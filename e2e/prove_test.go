@@ -52,10 +52,18 @@ type proving struct {
 // be empty in the end, as must be what the suite made in the state.
 func startProve(t *testing.T, p places, args ...string) *proving {
 	t.Helper()
-	temp := t.TempDir()
+	return startProveOf(t, shared.binary, p, args...)
+}
+
+// startProveOf is startProve of another binary than the usual one.
+func startProveOf(t *testing.T, binary string, p places, args ...string) *proving {
+	t.Helper()
+	temp, err := os.MkdirTemp("", "cft") // short, for the sockets in it
+	must(t, err)
+	must(t, os.Chmod(temp, 0o755)) // as the users of a root daemon's runs need it
 	ctx, cancel := context.WithTimeout(t.Context(), suitePatience)
 	r := &proving{out: &logBuffer{}, err: &logBuffer{}, exited: make(chan struct{})}
-	r.cmd = osexec.CommandContext(ctx, shared.binary, append([]string{"prove", "--state=" + p.state}, args...)...)
+	r.cmd = osexec.CommandContext(ctx, binary, append([]string{"prove", "--state=" + p.state}, args...)...)
 	r.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + temp}
 	r.cmd.Dir, r.cmd.Stdout, r.cmd.Stderr = p.dir, r.out, r.err
 	if err := r.cmd.Start(); err != nil {
@@ -71,6 +79,7 @@ func startProve(t *testing.T, p places, args ...string) *proving {
 		if left := names(t, temp); len(left) != 0 {
 			t.Errorf("prove left in TMPDIR: %v", left)
 		}
+		must(t, os.RemoveAll(temp))
 	})
 	return r
 }

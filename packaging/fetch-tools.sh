@@ -11,15 +11,17 @@ cd "$(dirname "$0")/.."
 pins=$1
 tools=$PWD/.node/$(basename "$pins")
 
-complete() { cmp -s "$pins/package-lock.json" "$tools/complete"; }
+whole() { cmp -s "$pins/package-lock.json" "$tools/complete"; }
 fail() { echo "fetch-tools: $1" >&2; exit 1; }
 
-complete && exit 0
+whole && exit 0
 command -v npm >/dev/null || fail "npm is missing: install Node.js with npm, it only fetches the packages"
-mkdir -p .node 2>/dev/null && test -w .node || fail "$(pwd)/.node cannot be written by $(id -un 2>/dev/null || id -u): run this as its owner once"
+if ! mkdir -p .node 2>/dev/null || ! test -w .node; then
+	fail "$(pwd)/.node cannot be written by $(id -un 2>/dev/null || id -u): run this as its owner once"
+fi
 exec 9<"$pins" # the lock leaves nothing behind
 flock 9
-complete && exit 0
+whole && exit 0
 
 echo "fetch-tools: fetching what $pins pins" >&2
 rm -rf "$tools"

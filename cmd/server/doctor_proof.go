@@ -17,13 +17,18 @@ func provenBy(p pins.Proof) string {
 	return p.Kind
 }
 
+// cureReceipts is for a directory of receipts that is not looked into.
+func cureReceipts(c config) string {
+	return "chmod 700 " + shellWord(receiptsDir(c)) + " if it is yours, or move it away"
+}
+
 // lookAtReceipts counts what is among the receipts, with rt as the runtime in
 // question, and names those that are not what a suite of this user's wrote.
 // Where there are none nothing is said.
 func lookAtReceipts(c config, proofs *pins.Proofs, rt pins.Runtime) []finding {
 	found, err := proofs.Survey(rt)
 	if err != nil {
-		return []finding{{"receipts", verdictNote, err.Error(), "chmod 700 " + shellWord(receiptsDir(c)) + ", where it is yours"}}
+		return []finding{{"receipts", verdictNote, err.Error(), cureReceipts(c)}}
 	}
 	if len(found) == 0 {
 		return nil

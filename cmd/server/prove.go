@@ -37,9 +37,15 @@ func proveCommand(args []string, in surroundings) error {
 	}
 	if p.ifNeeded {
 		proof, err := p.needless(ctx, in)
-		if err != nil || proof.Kind != "" {
-			return p.tellNeedless(in, proof, err)
+		if err != nil {
+			return unproven(ctx, err)
 		}
+		if proof.Kind != "" {
+			return p.tellNeedless(in, proof)
+		}
+	}
+	if err := mayKeepReceipts(p.config); err != nil {
+		return err
 	}
 	show := newProgress(in.stderr)
 	receipt, err := prove.Run(ctx, prove.Options{Node: p.node, State: p.state, Progress: show.tell})
@@ -86,6 +92,15 @@ func (p proveFlags) prepare() error {
 	return &unfitError{"--state: the suite makes its roots in it, and none is fit there: " + misplaced.Problem, cure}
 }
 
+// mayKeepReceipts establishes, before the suite takes its time, that a receipt
+// would be looked at where it is to be written.
+func mayKeepReceipts(c config) error {
+	if _, err := newProofs(c).Survey(pins.Runtime{}); err != nil {
+		return &unfitError{err.Error(), cureReceipts(c)}
+	}
+	return nil
+}
+
 // needless is the proof by which serve, told the same, would admit this Node
 // now. Where it would refuse it for want of one, the proof is zero, and why is
 // said on stderr.
@@ -128,15 +143,12 @@ func (p proveFlags) conclude(in surroundings, r pins.Receipt) error {
 	return nil
 }
 
-// tellNeedless ends a command that had nothing to do, or could not tell.
-func (p proveFlags) tellNeedless(in surroundings, proof pins.Proof, err error) error {
-	if err != nil {
-		return unproven(context.Background(), err)
-	}
+// tellNeedless ends a command that had nothing to do.
+func (p proveFlags) tellNeedless(in surroundings, proof pins.Proof) error {
 	if p.json {
 		return writeIndented(in.stdout, proved{Verdict: proveNotNeeded, File: proof.File, Digest: proof.Receipt})
 	}
-	_, err = fmt.Fprintf(in.stdout, "not needed: the boundary is proven with %s (%s)\n", oneLine(p.node), oneLine(provenBy(proof)))
+	_, err := fmt.Fprintf(in.stdout, "not needed: the boundary is proven with %s (%s)\n", oneLine(p.node), oneLine(provenBy(proof)))
 	return err
 }
 

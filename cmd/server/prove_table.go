@@ -13,8 +13,14 @@ import (
 
 // Widths below which a column of words says nothing. Evidence is left out then.
 const (
-	narrowestEvidence = 8
+	narrowestEvidence = 16
 	narrowestProbe    = 12
+)
+
+// Columns that are words, by their place in a line.
+const (
+	columnProbe    = 0
+	columnEvidence = 4
 )
 
 // widthOf is how many characters a line of a terminal holds, and 0 for what is
@@ -32,8 +38,9 @@ func widthOf(stream any) int {
 }
 
 // writeTable writes the rows under a heading for each family, in the order in
-// which families and rows first come. Where width is not 0 no line is longer, as far as that can
-// be: evidence is cut first and then left out, then the probe's name is cut.
+// which families and rows first come. Where width is not 0 no line is longer,
+// as far as that can be: the probe's name and the evidence are cut, and evidence
+// that would say nothing is left out.
 func writeTable(b *strings.Builder, rows []pins.Row, width int) {
 	rows = byFamily(rows)
 	head := [6]string{"probe", "by", "unconfined", "confined", "evidence", "verdict"}
@@ -78,11 +85,15 @@ func byFamily(rows []pins.Row) []pins.Row {
 // cellsOf is one row as it is printed: probe, who acts, what came of it
 // unconfined and confined, evidence, verdict.
 func cellsOf(row pins.Row) [6]string {
-	unconfined := outcomeText(row.Control)
+	outcome := outcomeText
+	if row.Kind == "look" {
+		outcome = lookText
+	}
+	unconfined := outcome(row.Control)
 	if row.NoControl != "" {
 		unconfined = "not done"
 	}
-	return [6]string{oneLine(row.Name), byText(row.Kind), unconfined, outcomeText(row.Confined), oneLine(row.Evidence), string(row.Verdict)}
+	return [6]string{oneLine(row.Name), byText(row.Kind), unconfined, outcome(row.Confined), oneLine(row.Evidence), string(row.Verdict)}
 }
 
 // outcomeText is what came of an act: whether it took place, and what the
@@ -99,6 +110,17 @@ func outcomeText(o *pins.Outcome) string {
 		return oneLine(o.Code)
 	}
 	return "did not"
+}
+
+// lookText is what the host saw where nobody acts.
+func lookText(o *pins.Outcome) string {
+	switch {
+	case o == nil:
+		return "-"
+	case o.Took:
+		return "weaker"
+	}
+	return "as promised"
 }
 
 // byText is who acts, in few letters.
@@ -124,21 +146,19 @@ func fit(cells [][6]string, width int) [6]int {
 	if width == 0 {
 		return widths
 	}
-	total := 4 + 2*(len(widths)-1) // the mark, its margins, and two spaces between columns
-	for _, w := range widths {
-		total += w
-	}
-	if over := total - width; over > 0 {
-		evidence := widths[4] - over
-		if evidence < narrowestEvidence {
-			evidence = -2 // without the space before it
+	rest := 4 + 2*(len(widths)-2) // the mark, its margins, and two spaces between columns, but for evidence's
+	for i, w := range widths {
+		if i != columnProbe && i != columnEvidence {
+			rest += w
 		}
-		total -= widths[4] - evidence
-		widths[4] = max(0, evidence)
 	}
-	if over := total - width; over > 0 {
-		widths[0] = max(widths[0]-over, min(widths[0], narrowestProbe))
+	room := max(width-rest, narrowestProbe)
+	evidence := min(widths[columnEvidence], max(room-2-widths[columnProbe], room*2/5))
+	if evidence < narrowestEvidence {
+		evidence = -2 // without the spaces before it
 	}
+	widths[columnProbe] = min(widths[columnProbe], room-2-evidence)
+	widths[columnEvidence] = max(0, evidence)
 	return widths
 }
 

@@ -48,14 +48,14 @@ func lacksCompiler(r *pins.Receipt) {
 	r.Rows[2] = pins.Row{Family: "writes", Name: "mount", Kind: "native", Evidence: "the mounts", Verdict: pins.Untried}
 }
 
-const passedText = `    verdict  probe                         by      unconfined  confined    evidence
+const passedText = `    verdict  probe                         by      unconfined  confined     evidence
 writes
-  ✓ denied   truncate a file of the input  js      took place  EPERM       its size and content
-  ✓ denied   mount                         native  not done    EPERM       the mounts
+  ✓ denied   truncate a file of the input  js      took place  EPERM        its size and content
+  ✓ denied   mount                         native  not done    EPERM        the mounts
 reads
-  ✓ allowed  read the input                js      took place  took place  its bytes, as printed
+  ✓ allowed  read the input                js      took place  took place   its bytes, as printed
 state
-  ✓ denied   descriptors                   look    not done    did not     /proc/PID/fd
+  ✓ denied   descriptors                   look    not done    as promised  /proc/PID/fd
 
     1 denied, of which each took place unconfined
     2 denied without such a comparison
@@ -76,7 +76,7 @@ writes
 reads
   ✓ allowed  read the in…  js      took place  took place
 state
-  ✓ denied   descriptors   look    not done    did not
+  ✓ denied   descriptors   look    not done    as promised
 
 `
 
@@ -92,14 +92,14 @@ func TestProveForPeople(t *testing.T) {
 	if err := p.print(&out, "/n/node"); err != nil || out.String() != strings.Replace(passedText, "UID", "7", 1) {
 		t.Errorf("%v\n got\n%s\nwant\n%s", err, out.String(), passedText)
 	}
-	for width, want := range map[int]string{1: narrowTable, 57: narrowTable} {
+	for width, want := range map[int]string{1: narrowTable, 58: narrowTable} {
 		var b strings.Builder
 		writeTable(&b, r.Rows, width)
 		if b.String() != want {
 			t.Errorf("%d characters wide\n got\n%s\nwant\n%s", width, b.String(), want)
 		}
 	}
-	for width := 57; width < 110; width++ {
+	for width := 58; width < 110; width++ {
 		var b strings.Builder
 		writeTable(&b, r.Rows, width)
 		for line := range strings.Lines(b.String()) {
@@ -183,7 +183,10 @@ func TestReceiptIsNotWritten(t *testing.T) {
 }
 
 func TestProveRefuses(t *testing.T) {
-	places := newPlaces(t)
+	places, shared := newPlaces(t), newPlaces(t)
+	if err := errors.Join(os.MkdirAll(shared.state()+"/receipts", 0o700), os.Chmod(shared.state()+"/receipts", 0o770)); err != nil {
+		t.Fatal(err)
+	}
 	for name, row := range map[string]struct {
 		args []string
 		code int
@@ -193,6 +196,7 @@ func TestProveRefuses(t *testing.T) {
 		"flag":     {[]string{"--root", "/r", "--state", "/s"}, exitUsage, []string{"-root"}},
 		"no node":  {[]string{"--state", places.state(), "--node", "no-such-node"}, exitNo, []string{"no such program in PATH"}},
 		"tmpfs":    {[]string{"--state", tmpfsDir(t) + "/state", "--node", places.node}, exitNo, []string{"--state: the suite makes its roots in it", "tmpfs", "cure: give --state", "as in --state /var/"}},
+		"receipts": {[]string{"--state", shared.state(), "--node", shared.node}, exitNo, []string{"not this user's alone", "cure: chmod 700 " + shared.state() + "/receipts"}},
 		"not ours": {[]string{"--state", "/tmp", "--node", places.node}, exitNo, []string{"--state: /tmp is everybody's"}},
 	} {
 		code, out := confined(t, append([]string{"prove"}, row.args...)...)

@@ -236,15 +236,18 @@ func descriptorRows() []filterRow {
 		{"ioctl", [6]uint64{0, 0x5452}, enotty}, // FIOASYNC
 		{"fcntl", [6]uint64{0, 0x406}, verdictAllow},
 		{"fcntl", [6]uint64{0, 4, 0x800}, verdictAllow},
-		{"fcntl", [6]uint64{0, 4, 0x2800}, eperm}, // O_ASYNC
-		{"fcntl", [6]uint64{0, 5}, eperm},         // GETLK
-		{"fcntl", [6]uint64{0, 6}, verdictAllow},  // SETLK
-		{"fcntl", [6]uint64{0, 7}, eperm},         // SETLKW
-		{"fcntl", [6]uint64{0, 8}, eperm},         // SETOWN
-		{"fcntl", [6]uint64{0, 10}, eperm},        // SETSIG
-		{"fcntl", [6]uint64{0, 1024}, eperm},      // SETLEASE
-		{"fcntl", [6]uint64{0, 1026}, eperm},      // NOTIFY
-		{"fcntl", [6]uint64{0, 1031}, eperm},      // SETPIPE_SZ
+		{"fcntl", [6]uint64{0, 4, 0x8802}, verdictAllow}, // as it is read, and NONBLOCK
+		{"fcntl", [6]uint64{0, 4, 0x2800}, eperm},        // O_ASYNC
+		{"fcntl", [6]uint64{0, 4, 0x4000}, eperm},        // O_DIRECT
+		{"fcntl", [6]uint64{0, 4, 0x10000}, eperm},       // O_DIRECT of arm64
+		{"fcntl", [6]uint64{0, 5}, eperm},                // GETLK
+		{"fcntl", [6]uint64{0, 6}, verdictAllow},         // SETLK
+		{"fcntl", [6]uint64{0, 7}, eperm},                // SETLKW
+		{"fcntl", [6]uint64{0, 8}, eperm},                // SETOWN
+		{"fcntl", [6]uint64{0, 10}, eperm},               // SETSIG
+		{"fcntl", [6]uint64{0, 1024}, eperm},             // SETLEASE
+		{"fcntl", [6]uint64{0, 1026}, eperm},             // NOTIFY
+		{"fcntl", [6]uint64{0, 1031}, eperm},             // SETPIPE_SZ
 		{"fcntl", [6]uint64{0, 1032}, verdictAllow},
 		{"pipe2", [6]uint64{0, 0x80800}, verdictAllow},
 		{"pipe2", [6]uint64{0, 0x4000}, einval}, // O_DIRECT

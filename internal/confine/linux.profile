@@ -20,7 +20,8 @@ limit descriptors $descriptors  # probe: with `clone` below, threads cannot have
 limit core 0                    # 512-byte blocks; does not stop a piped core_pattern, for that see coredump-filter
 limit file 0                    # 512-byte blocks; probe: a write to any regular file is SIGXFSZ, besides being impossible here
 limit threads 128               # per user namespace, thus per run; Node with four workers has about 20; probe: the next thread is EAGAIN
-limit data 4294967296           # bytes of private writable memory: heap, Buffers, WebAssembly; 2 GiB is too little for four workers
+limit data 4294967296           # bytes of private memory that is writable at a time: heap, Buffers, WebAssembly; 2 GiB is too little for four workers.
+                                # probe: machine code made written memory read-only and had 18 GiB: against it oom-score-adj alone stands
 limit stack 8388608             # bytes; not counted as data, and the daemon's own may be unlimited
 limit memlock 0                 # bytes
 limit msgqueue 0                # bytes
@@ -135,10 +136,10 @@ allow membarrier when arg0 & 0xffffffff = 0 8 16 32 64 else EINVAL
 
 # Descriptors. ioctl: TCGETS TCGETS2 TIOCGWINSZ FIONREAD FIONBIO FIOCLEX FIONCLEX.
 allow ioctl when arg1 & 0xffffffff = 0x5401 0x802c542a 0x5413 0x541b 0x5421 0x5451 0x5450 else ENOTTY
-# fcntl: DUPFD DUPFD_CLOEXEC GETFD SETFD GETFL SETLK GETPIPE_SZ, and SETFL without O_ASYNC. SETLK serves SQLite files in the input; GETLK, leases,
-# SETOWN, SETSIG, NOTIFY and SETPIPE_SZ are channels or signals.
+# fcntl: DUPFD DUPFD_CLOEXEC GETFD SETFD GETFL SETLK GETPIPE_SZ, and SETFL without O_ASYNC and O_DIRECT (0x4000, and 0x10000 on arm64, which makes a
+# pipe one of packets). SETLK serves SQLite files in the input; GETLK, leases, SETOWN, SETSIG, NOTIFY and SETPIPE_SZ are channels or signals.
 allow fcntl when arg1 & 0xffffffff = 0 0x406 1 2 3 6 0x408 else EPERM
-allow fcntl when arg1 & 0xffffffff = 4 and arg2 & 0x2000 = 0 else EPERM
+allow fcntl when arg1 & 0xffffffff = 4 and arg2 & 0x16000 = 0 else EPERM
 allow pipe2 when arg1 & 0xfff7f7ff = 0 else EINVAL  # CLOEXEC and NONBLOCK; no notification or packet pipes
 
 # SET_NAME GET_NAME SET_VMA. probe: prctl(PR_SET_PDEATHSIG, 0) let 6 of 8 programs outlive the daemon.

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	osexec "os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -45,35 +46,48 @@ func (w *world) until(what string, pid int, holds func() bool) {
 	}
 }
 
+// executed waits until the launch stage has become Node.
+func (w *world) executed(pid int) {
+	w.until("Node", pid, func() bool {
+		name, err := os.ReadFile("/proc/" + itoa(pid) + "/comm")
+		return err != nil || string(name) == filepath.Base(w.node)+"\n"
+	})
+}
+
 // gone waits until no process has this pid: it was reaped.
 func (w *world) gone(pid int) { w.until("gone", pid, func() bool { return unix.Kill(pid, 0) != nil }) }
 
 // halt stops a process, and returns when none of its threads goes on any more:
-// SIGSTOP only asks for that, and what the process was doing it may finish.
+// SIGSTOP only asks for that, and what the process was doing it may finish. It
+// asks again, since the kernel forgets a stop that meets the exec of a process
+// with threads, as the launch stage is one.
 func (w *world) halt(pid int) {
-	w.must(unix.Kill(pid, unix.SIGSTOP))
-	w.stopped(pid)
+	w.until("stopped", pid, func() bool {
+		w.must(unix.Kill(pid, unix.SIGSTOP))
+		return standsStill(pid)
+	})
 }
 
-// stopped waits until every thread of a process stands still: stopped, or in a
-// wait that only a kill ends. The launch stage's thread waits so for the answer
-// to its exec, from a thread that is stopped.
-func (w *world) stopped(pid int) {
+// stopped waits until a process stopped itself.
+func (w *world) stopped(pid int) { w.until("stopped", pid, func() bool { return standsStill(pid) }) }
+
+// standsStill says whether every thread of a process is stopped, or in a wait
+// that only a kill ends: the launch stage's thread waits so for the answer to
+// its exec, from a thread that is stopped. One that is no more stands still.
+func standsStill(pid int) bool {
 	tasks := "/proc/" + itoa(pid) + "/task"
-	w.until("stopped", pid, func() bool {
-		threads, err := os.ReadDir(tasks)
-		still := 0
-		for _, thread := range threads {
-			switch stateOf(tasks + "/" + thread.Name()) {
-			case "T":
-				still++
-			case "D", "": // killable, or no more
-			default:
-				return false
-			}
+	threads, err := os.ReadDir(tasks)
+	still := 0
+	for _, thread := range threads {
+		switch stateOf(tasks + "/" + thread.Name()) {
+		case "T":
+			still++
+		case "D", "": // killable, or no more
+		default:
+			return false
 		}
-		return err != nil || still > 0
-	})
+	}
+	return err != nil || still > 0
 }
 
 // delayReap has another process keep this one from being reaped until the run

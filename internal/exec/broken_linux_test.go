@@ -16,7 +16,7 @@ var brokenSetups = []fault{
 	{"filters are refused", func(w *world) { w.forbid(unix.SYS_SECCOMP) }, unfit("system call filters with a listener")},
 	{"limits are refused", func(w *world) { w.forbid(unix.SYS_PRLIMIT64) }, unfit("the daemon's own hard limit of data is 0")},
 	{"namespaces are refused", func(w *world) { w.forbid(unix.SYS_CLONE, unix.CLONE_NEWUSER) },
-		outcome{status: StatusNotStarted, reason: ReasonSetupFailed, message: "a user namespace is refused to the daemon", namespace: "removed", slot: "empty"}},
+		undone(ReasonSetupFailed, "a user namespace is refused to the daemon")},
 	{"the stage has no mounts", func(w *world) { w.late(unix.SYS_OPEN_TREE) }, stageRefuses("confined: mounts: /")},
 	{"the stage cannot enter its root", func(w *world) { w.late(unix.SYS_PIVOT_ROOT) }, stageRefuses("confined: pivot: pivot_root: operation not permitted")},
 	{"the stage cannot leave the host's root", func(w *world) { w.late(unix.SYS_UMOUNT2) },
@@ -29,21 +29,15 @@ var brokenSetups = []fault{
 }
 
 // unfit is the outcome on a host whose check says so.
-func unfit(message string) outcome {
-	return outcome{status: StatusNotStarted, reason: ReasonUnsupportedHost, message: message, namespace: "none", slot: "empty"}
-}
+func unfit(message string) outcome { return refused(ReasonUnsupportedHost, message) }
 
 // stageRefuses is the outcome when the stage cannot go on, in its own words.
-func stageRefuses(message string) outcome {
-	refused := neverAdmitted.ending("125")
-	refused.message = message
-	return refused
-}
+func stageRefuses(message string) outcome { return neverAdmitted.ending("125").saying(message) }
 
 // TestBrokenSetups: the program never runs, and the result says what is broken.
 func TestBrokenSetups(t *testing.T) {
 	w := newWorld(t)
-	w.player()
+	w.useStandIn()
 	e := w.executor()
 	w.pin(e)
 	for _, row := range brokenSetups {

@@ -14,7 +14,10 @@ import (
 var beforeFaults = []fault{
 	{"nothing goes wrong", func(w *world) {}, observedClean.ending("0")},
 	{"cancelled before", func(w *world) { w.cancel = func() {} }, refused(ReasonAborted, "before anything was touched")},
-	{"node unproven", func(w *world) { w.proven = pins.NewProofs(pins.ProofOptions{}).Of; w.spec.Runtime = w.spec.ProgramDigest }, refused(ReasonUnsupportedHost, "not proven")},
+	{"node unproven", func(w *world) {
+		w.proven = pins.NewProofs(pins.ProofOptions{}).Of
+		w.spec.Runtime = w.spec.ProgramDigest
+	}, refused(ReasonUnsupportedHost, "not proven")},
 	{"profile pinned otherwise", func(w *world) { w.spec.Profile = w.spec.ProgramDigest }, refused(ReasonProfileMismatch, "the request pins profile")},
 	{"runtime pinned otherwise", func(w *world) { w.spec.Runtime = w.spec.ProgramDigest }, refused(ReasonRuntimeMismatch, "the request pins runtime")},
 	{"a library changed since it was pinned", func(w *world) {

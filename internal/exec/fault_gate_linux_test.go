@@ -8,9 +8,9 @@ import (
 var gateFaults = []fault{
 	{"killed before admission", func(w *world) { w.trace.Launched = func(i LaunchedInfo) { w.must(unix.Kill(i.PID, unix.SIGKILL)) } },
 		barred(AdmissionAbsent).ending("SIGKILL")},
-	{"a signal before admission", func(w *world) {
+	{"a signal at the gate", func(w *world) {
 		w.trace.Launched = func(i LaunchedInfo) {
-			w.measured(i.PID)
+			w.executed(i.PID)
 			w.must(unix.Kill(i.PID, unix.SIGTERM))
 		}
 	}, barred(AdmissionAbsent).ending("SIGTERM")},

@@ -39,7 +39,7 @@ func groups() []group {
 		{name: "program", rows: programFaults},
 		{name: "runtime", rows: runtimeFaults},
 		{name: "namespace", rows: namespaceFaults()},
-		{name: "after", rows: afterFaults},
+		{name: "after", rows: afterFaults, alone: true},
 	}
 }
 

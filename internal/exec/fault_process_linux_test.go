@@ -56,9 +56,13 @@ var processFaults = []fault{
 		w.trace.Admitted = func(AdmittedInfo) { w.cancel() }
 	}, observedClean.stopped(StopCancelled).ending("SIGKILL")},
 	{"more output than is kept, of a process that is gone", func(w *world) {
-		w.does("print")
+		w.does("stop and print")
 		w.spec.MaxOutputBytes = 10
-		w.trace.Admitted = func(i AdmittedInfo) { w.gone(i.PID) }
+		w.trace.Admitted = func(i AdmittedInfo) { // what it prints before that can be taken before that, too
+			w.stopped(i.PID)
+			w.must(unix.Kill(i.PID, unix.SIGCONT))
+			w.gone(i.PID)
+		}
 	}, observedClean.ending("0").printing(10_000)}, // overflow is judged by the bytes: a process that is gone is not stopped
 
 	{"a byte after the record", func(w *world) {

@@ -21,9 +21,10 @@ type lie struct {
 }
 
 var (
-	neverAdmitted = outcome{status: StatusObserved, admission: AdmissionAbsent, problems: "admission-absent", namespace: "removed", slot: "empty"}
-	malformed     = outcome{status: StatusObserved, admission: AdmissionMalformed, stop: StopControlMalformed, problems: "admission-malformed",
-		namespace: "removed", slot: "empty", exit: "SIGKILL"}
+	neverAdmitted = barred(AdmissionAbsent)
+	malformed     = barred(AdmissionMalformed).stopped(StopControlMalformed).ending("SIGKILL")
+	mismatch      = observed("admission-absent limits-mismatch").admitted(AdmissionAbsent).stopped(StopLimitsMismatch).ending("SIGKILL")
+	boldMismatch  = observed("admission-malformed limits-mismatch").admitted(AdmissionMalformed).stopped(StopLimitsMismatch).ending("SIGKILL")
 )
 
 // lies are everything but the truth, which is the first row. What is written at
@@ -31,12 +32,6 @@ var (
 func lies() []lie {
 	right := Bounds{CPUSeconds: 20, MaxDescriptors: 64}.asked().text()
 	wrong := Bounds{CPUSeconds: 21, MaxDescriptors: 64}.asked().text()
-	mismatch := outcome{status: StatusObserved, admission: AdmissionAbsent, stop: StopLimitsMismatch, problems: "admission-absent limits-mismatch",
-		namespace: "removed", slot: "empty", exit: "SIGKILL"}
-	boldMismatch, timeout, refused := mismatch, neverAdmitted.ending("SIGKILL"), neverAdmitted.ending("0")
-	boldMismatch.admission, boldMismatch.problems = AdmissionMalformed, "admission-malformed limits-mismatch"
-	timeout.stop = StopTimeout
-	refused.admission, refused.problems = AdmissionRefused, "admission-refused"
 	return []lie{
 		{"no lie", func(l *liar) { l.say(right).wait().say(recordAdmitted).hangUp() }, observedClean.ending("0")},
 
@@ -52,12 +47,12 @@ func lies() []lie {
 		{"a record that does not end", func(l *liar) { l.say(right).wait().say(strings.TrimSpace(recordAdmitted)).hangUp() }, neverAdmitted.ending("0")},
 		{"no record", func(l *liar) { l.say(right).wait().hangUp() }, neverAdmitted.ending("0")},
 		{"the record elsewhere", func(l *liar) { l.say(right).wait().hangUp().print(recordAdmitted) }, neverAdmitted.ending("0")},
-		{"refused, and goes on", func(l *liar) { l.say(right).wait().say(recordRefused).hangUp() }, refused},
+		{"refused, and goes on", func(l *liar) { l.say(right).wait().say(recordRefused).hangUp() }, barred(AdmissionRefused).ending("0")},
 		{"refused, and then admitted", func(l *liar) { l.say(right).wait().say(recordRefused + recordAdmitted).stay() }, malformed},
 
 		{"garbage", func(l *liar) { l.say("\x00\xff\n").stay() }, malformed},
 		{"a flood", func(l *liar) { l.say(strings.Repeat("1\n", 1<<20)).stay() }, malformed},
-		{"nothing", func(l *liar) { l.stay() }, timeout},
+		{"nothing", func(l *liar) { l.stay() }, neverAdmitted.stopped(StopTimeout).ending("SIGKILL")},
 		{"nothing but an end", func(l *liar) { l.hangUp() }, neverAdmitted.ending("0")},
 		{"an end within the limits", func(l *liar) { l.say(right[:7]).hangUp() }, neverAdmitted.ending("0")},
 
@@ -71,7 +66,7 @@ func lies() []lie {
 // an admission.
 func TestLyingControlPipe(t *testing.T) {
 	w := newWorld(t)
-	w.player()
+	w.useStandIn()
 	e := w.executor()
 	w.pin(e)
 	for _, row := range lies() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"os"
-	osexec "os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -114,16 +113,6 @@ func (w *world) executor() *Executor {
 		w.startFrom(e)
 	}
 	return e
-}
-
-// player gives the world a Node that only plays the part, and that needs no proof.
-func (w *world) player() {
-	w.t.Helper()
-	w.node = filepath.Join(w.state, "node")
-	if out, err := osexec.Command("cc", "-O1", "-o", w.node, "testdata/player.c").CombinedOutput(); err != nil {
-		w.t.Fatalf("cc: %v: %s", err, out)
-	}
-	w.proven = func(pins.Runtime) (pins.Proof, error) { return pins.Proof{}, nil }
 }
 
 // next makes the world ready for another run, of another row.

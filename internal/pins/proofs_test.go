@@ -1,10 +1,12 @@
 package pins
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -70,14 +72,55 @@ func TestReceiptProves(t *testing.T) {
 	p.unproven(rt, "there is no receipt about it")
 }
 
+// TestReceiptsComeAndGo: whoever asks meanwhile gets a receipt that was there, or hears that there is none.
+func TestReceiptsComeAndGo(t *testing.T) {
+	p, rt := newReceipts(t, false), sampleRuntime(unedited)
+	kept := p.write(func(*Receipt) {})
+	text, err := os.ReadFile(kept)
+	ok(t, err)
+	away := filepath.Join(t.TempDir(), "away")
+	done := make(chan struct{})
+	var asking sync.WaitGroup
+	for range 4 {
+		asking.Go(func() {
+			for {
+				proof, err := p.Of(rt)
+				switch {
+				case err == nil && (proof.File != kept || proof.Receipt != DigestOf(sha256.Sum256(text))):
+					t.Errorf("%+v", proof)
+				case err != nil && !strings.Contains(err.Error(), "there is no receipt about it"):
+					t.Error(err)
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for range 50 {
+		ok(t, os.Rename(kept, away))
+		ok(t, os.Rename(away, kept))
+	}
+	close(done)
+	asking.Wait()
+	if _, err := p.Of(rt); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestBuiltInAndReceipts: an entry is enough unless receipts are wanted.
 func TestBuiltInAndReceipts(t *testing.T) {
-	sum, err := hex.DecodeString(builtIns()[0].sha256)
+	entry := builtIns()[0]
+	sum, err := hex.DecodeString(entry.sha256)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt := sampleRuntime(func(c *Closure, _ *string, _ *[]HostFact) { c.Files[1].SHA256 = [32]byte(sum) })
-	rt.OS, rt.Arch = "linux", "amd64"
+	rt := sampleRuntime(func(c *Closure, version *string, _ *[]HostFact) {
+		c.Files[1].SHA256, *version = [32]byte(sum), "v"+entry.nodeVersion
+	})
+	rt.OS, rt.Arch = entry.os, entry.arch
 	p, only := newReceipts(t, false), newReceipts(t, true)
 	if proof, err := p.Of(rt); err != nil || proof != (Proof{Kind: ProofBuiltIn}) {
 		t.Errorf("%+v, %v", proof, err)

@@ -114,7 +114,7 @@ func follows(table []builtIn, b builtIn) error {
 	last := table[len(table)-1]
 	if cmp.Or(cmp.Compare(last.os, b.os), cmp.Compare(last.arch, b.arch),
 		slices.Compare(versionNumbers(last.nodeVersion), versionNumbers(b.nodeVersion))) >= 0 {
-		return fmt.Errorf("Node %s for %s/%s does not come after the entry above it", b.nodeVersion, b.os, b.arch)
+		return fmt.Errorf("version %s for %s/%s does not come after the entry above it", b.nodeVersion, b.os, b.arch)
 	}
 	if slices.ContainsFunc(table, func(other builtIn) bool { return other.sha256 == b.sha256 }) {
 		return fmt.Errorf("the binary %s is in another entry already", b.sha256)

@@ -2,6 +2,7 @@ package pins
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -141,6 +142,17 @@ func TestWriteReceipt(t *testing.T) {
 		bad.Counts = Count(bad.Rows)
 		if path, _, err := WriteReceipt(dir, bad); err == nil {
 			t.Errorf("%s was written to %s", name, path)
+		}
+	}
+	for name, spoil := range map[string]func(dir string) error{
+		"others may write in it": func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o770)) },
+		"it leads nowhere":       func(dir string) error { return os.Symlink("nowhere", dir) },
+		"it is a file":           func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
+	} {
+		unfit := filepath.Join(t.TempDir(), "receipts")
+		ok(t, spoil(unfit))
+		if path, _, err := WriteReceipt(unfit, r); err == nil {
+			t.Errorf("%s, and %s was written", name, path)
 		}
 	}
 	noise := sampleReceipt(sampleRuntime(unedited))

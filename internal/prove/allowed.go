@@ -2,13 +2,14 @@ package prove
 
 // allowed is what stands right beside the denials and works inside. These are twins: each shows that its neighbours are denied, and not broken.
 func allowed() []Probe {
-	return family("Allowed beside it", "", "", []Probe{
+	return family("What works inside", "", "", []Probe{
 		{Name: "read a file of the input", Act: `return fs.readFileSync("own.txt", "utf8")`, Evidence: says("mine")},
 		{Name: "read a file of the input on a pool thread", Act: `return await fs.promises.readFile("own.txt", "utf8")`, Evidence: says("mine")},
 		{Name: "read a file of the input in a worker", Act: "return await inWorker(`require('worker_threads').parentPort.postMessage(require('fs').readFileSync('own.txt', 'utf8'))`)", Evidence: says("mine")},
 		{Name: "poll a file of the input", Act: `fs.watchFile("own.txt", { interval: 1e6 }, () => {}); fs.unwatchFile("own.txt"); return "size " + fs.statSync("own.txt").size`, Evidence: says("size 4")},
 		{Name: "the input given to WASI", Act: `new (require("node:wasi").WASI)({ version: "preview1", preopens: { "/x": w.input } }); return "open"`, Evidence: says("open")},
 		{Name: "list the input", Act: `return "list " + fs.readdirSync(".").includes("own.txt")`, Evidence: says("list true")},
+		{Name: "standard input is at its end", Act: `return "stdin " + fs.readFileSync(0).length`, Evidence: says("stdin 0")}, // the gate's byte was taken
 		{Name: "list home", Act: `return "list " + fs.readdirSync(w.home).length`, Evidence: saysFirst("list ")},
 		{Name: "import from the program", Act: `return "acts " + (await import(w.program + "/acts.mjs")).acts.length`, Evidence: saysFirst("acts ")},
 		{Name: "read the null device", Act: `return "null " + fs.readFileSync("/dev/null").length`, Evidence: says("null 0")},

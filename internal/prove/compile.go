@@ -2,7 +2,6 @@ package prove
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,9 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 )
-
-//go:embed native
-var sources embed.FS
 
 // errNoCompiler says that the native acts cannot be tried, since nothing here can build them.
 var errNoCompiler = errors.New("no C compiler is in PATH: install cc, gcc or clang with the C library's headers (Debian: gcc libc6-dev)")
@@ -33,7 +29,7 @@ func compile(ctx context.Context, out string, shared bool, sources ...string) (c
 	if err := writeSources(dir); err != nil {
 		return "", fmt.Errorf("compile: %w", err)
 	}
-	words := []string{"-std=gnu17", "-O1", "-Wall", "-pthread", "-o", out}
+	words := append(compilerFlags(), "-o", out)
 	if shared {
 		words = append(words, "-shared", "-fPIC")
 	}
@@ -50,6 +46,9 @@ func compile(ctx context.Context, out string, shared bool, sources ...string) (c
 	return compiler, nil
 }
 
+// compilerFlags are those of all that is compiled here.
+func compilerFlags() []string { return []string{"-std=gnu17", "-O1", "-Wall", "-pthread"} }
+
 func findCompiler() (string, error) {
 	for _, name := range []string{"cc", "gcc", "clang"} {
 		if path, err := osexec.LookPath(name); err == nil {
@@ -61,7 +60,7 @@ func findCompiler() (string, error) {
 
 // writeSources writes all sources, since they include each other.
 func writeSources(dir string) error {
-	within, err := fs.Sub(sources, "native")
+	within, err := fs.Sub(cSources, "native")
 	if err != nil {
 		return err
 	}

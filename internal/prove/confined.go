@@ -1,9 +1,11 @@
 package prove
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"confined/internal/confine"
@@ -75,15 +77,27 @@ func (p *player) settle(result exec.Result) {
 		p.output, p.ending = r.Process.Stdout, "it is unresolved: "+said(r.Problems, r.Process)
 	case exec.Observed:
 		p.output = r.Process.Stdout
-		code := r.Process.Exit.Code
-		if signal := r.Process.Exit.Signal; signal != nil && r.Attributable {
-			p.signal = *signal
-		}
-		if !r.Attributable || code == nil || *code != 0 || r.Namespace.State != ns.StateRemoved {
-			p.ending = fmt.Sprintf("its end is not as it must be (slot %s): %s", r.Namespace.State, said(r.Problems, r.Process))
-		}
+		p.observed(r)
 	}
 }
+
+// observed takes in how a run ended that the executor saw end.
+func (p *player) observed(r exec.Observed) {
+	exit, sound := r.Process.Exit, r.Attributable && r.Namespace.State == ns.StateRemoved
+	if sound && exit.Signal != nil {
+		p.signal = *exit.Signal
+	}
+	switch {
+	case sound && exit.Code != nil && *exit.Code == 0:
+	case p.signal == "SIGABRT" && bytes.Contains(r.Process.Stderr, []byte(refusedExec)):
+		p.output = append(slices.Clip(p.output), fmt.Sprintf("\n{\"name\":%q,\"code\":\"EPERM\",\"text\":\"Node ended itself\"}\n", becoming)...)
+	default:
+		p.ending = fmt.Sprintf("its end is not as it must be (slot %s): %s", r.Namespace.State, said(r.Problems, r.Process))
+	}
+}
+
+// refusedExec is what Node 22 and 24 print, and then abort, where Node 26 throws an error that says the same.
+const refusedExec = "process.execve failed with error code EPERM"
 
 // said is how a run ended, for people.
 func said(problems []exec.Problem, f exec.ProcessFacts) string {

@@ -33,7 +33,7 @@ func (c *cast) unconfined(ctx context.Context, s *scene, undo *cleanup) (*player
 	p := newPlayer()
 	stdout, stderr := &transcript{player: p}, &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	closeGate, err := c.start(cmd, s)
+	closeControl, err := c.start(cmd, s)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -43,7 +43,7 @@ func (c *cast) unconfined(ctx context.Context, s *scene, undo *cleanup) (*player
 	go func() {
 		defer close(p.over)
 		err := cmd.Wait()
-		closeGate()
+		closeControl()
 		p.output = stdout.text
 		if err != nil {
 			p.ending = fmt.Sprintf("the unconfined program: %v; stderr %.500q", err, stderr.String())
@@ -57,8 +57,8 @@ func (c *cast) unconfined(ctx context.Context, s *scene, undo *cleanup) (*player
 }
 
 // start gives the command the arguments and descriptors of its kind. The native probe is started as a run starts Node, and finds an open
-// gate; who is told of its admission is nobody.
-func (c *cast) start(cmd *osexec.Cmd, s *scene) (closeGate func(), err error) {
+// gate. Of its control pipe the suite holds the end to read, and reads nothing, until closeControl.
+func (c *cast) start(cmd *osexec.Cmd, s *scene) (closeControl func(), err error) {
 	program := s.slot + "/program/" + entry
 	if c.kind == JavaScript {
 		cmd.Args = append(cmd.Args, program)

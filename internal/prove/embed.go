@@ -7,6 +7,11 @@ import "embed"
 //go:embed js/*
 var javaScript embed.FS
 
+// cSources are the native probe and the native module.
+//
+//go:embed native
+var cSources embed.FS
+
 // source is an embedded file. The names are constants of this package.
 func source(from embed.FS, name string) string {
 	content, err := from.ReadFile(name)

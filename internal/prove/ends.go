@@ -59,7 +59,9 @@ func (s *scene) makeStreams(private string) error {
 	} {
 		stream, err := newStream(at.network, at.address)
 		if at.network == "tcp6" && err != nil {
-			s.lacks["TCP over IPv6"], s.lacks["listen over IPv6"] = "this host has no IPv6", "this host has no IPv6"
+			for _, row := range ipv6Rows() {
+				s.noControl[row] = "this host has no IPv6"
+			}
 			continue
 		}
 		if err != nil {
@@ -69,6 +71,11 @@ func (s *scene) makeStreams(private string) error {
 		s.streams[at.name] = stream
 	}
 	return nil
+}
+
+// ipv6Rows are the rows that take place unconfined only on a host with IPv6.
+func ipv6Rows() []string {
+	return []string{"TCP over IPv6", "listen over IPv6", nativeName("connect over IPv6"), nativeName("listen over IPv6")}
 }
 
 func (s *scene) makePackets() error {

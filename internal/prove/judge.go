@@ -29,14 +29,14 @@ func (s *scene) read(output []byte) {
 
 // findings are what came of the acts of a table in one place.
 type findings struct {
-	outcomes map[string]pins.Outcome // by row; what the program said nothing of is absent
-	lacks    map[string]string       // rows whose control cannot be done there, and why
-	trouble  string                  // why nothing of it is to be trusted, or empty
+	outcomes  map[string]pins.Outcome // by row; what the program said nothing of is absent
+	noControl map[string]string       // rows whose control cannot be done there, and why
+	trouble   string                  // why nothing of it is to be trusted, or empty
 }
 
 // findings judges, at once, what took place in a scene: what its acts aim at is still there. An error is a fault of the scene.
 func (s *scene) findings(table []Probe) (findings, error) {
-	f := findings{outcomes: map[string]pins.Outcome{}, lacks: s.lacks, trouble: s.trouble}
+	f := findings{outcomes: map[string]pins.Outcome{}, noControl: s.noControl, trouble: s.trouble}
 	for _, p := range table {
 		if p.Kind == Look {
 			if seen, looked := s.looked[p.Name]; looked {
@@ -76,7 +76,7 @@ func bounded(text string) string {
 func judge(p Probe, confined, control findings) pins.Row {
 	row := pins.Row{Family: p.Family, Name: p.Name, Kind: string(p.Kind), NoControl: p.NoControl, Evidence: p.Evidence.Text}
 	if row.NoControl == "" {
-		row.NoControl = control.lacks[p.Name]
+		row.NoControl = control.noControl[p.Name]
 	}
 	row.Confined = confined.of(p)
 	trouble := confined.trouble
@@ -93,7 +93,17 @@ func judge(p Probe, confined, control findings) pins.Row {
 	default:
 		row.Verdict = pins.Denied
 	}
+	row.Control = withoutWords(p, row.Control)
 	return row
+}
+
+// withoutWords is the control of an act that took place without what the program then said: that is of the host, and a receipt is for others to
+// read.
+func withoutWords(p Probe, control *pins.Outcome) *pins.Outcome {
+	if p.Kind == Look || control == nil || !control.Took || control.Code != "" {
+		return control
+	}
+	return &pins.Outcome{Took: true}
 }
 
 func (f findings) of(p Probe) *pins.Outcome {

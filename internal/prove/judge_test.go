@@ -40,6 +40,9 @@ func TestJudge(t *testing.T) {
 		{"a look that cannot fail", look, &pins.Outcome{}, &pins.Outcome{}, pins.Failed, "no weaker"},
 	} {
 		got := judge(row.p, found(row.confined), found(row.control))
+		if told := got.Control; told != nil && row.p.Kind != Look && told.Took && told.Code == "" && told.Said != "" {
+			t.Errorf("%s: the receipt repeats what the control read: %q", row.name, told.Said)
+		}
 		if got.Verdict != row.want || !strings.Contains(got.Why, row.why) || (got.Why == "") != (row.why == "") {
 			t.Errorf("%s: %s, %q; want %s, %q", row.name, got.Verdict, got.Why, row.want, row.why)
 		}
@@ -60,7 +63,7 @@ func TestJudgeOfPlaces(t *testing.T) {
 	if got := judge(p, good, broken); got.Verdict != pins.Failed || got.Why != broken.trouble {
 		t.Errorf("of a control with trouble: %+v", got)
 	}
-	broken.lacks = map[string]string{"row": "this host has no IPv6"}
+	broken.noControl = map[string]string{"row": "this host has no IPv6"}
 	if got := judge(p, good, broken); got.Verdict != pins.Denied || got.NoControl != "this host has no IPv6" || got.Control != nil {
 		t.Errorf("where the control cannot be done: %+v", got)
 	}

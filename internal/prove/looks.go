@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -121,10 +122,9 @@ func (v *view) shares(other int) (found string, weak bool) {
 }
 
 func session(v *view) string {
-	stat := v.proc("stat")
-	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	fields := statOf(v.pid)
 	if len(fields) < 5 {
-		return stat
+		return "no such process"
 	}
 	return strings.Join(fields[2:5], " ")
 }
@@ -165,14 +165,13 @@ func environment(v *view) (found string, weak bool) {
 
 // descriptors: three pipes from outside, and what Node made for itself, /dev/null included; of the daemon's pipes only those of its output.
 func descriptors(v *view) (found string, weak bool) {
-	theirs := descriptorsOf(os.Getpid())
+	theirs := slices.Collect(maps.Values(descriptorsOf(os.Getpid())))
 	kinds := map[string]int{}
 	for fd, to := range descriptorsOf(v.pid) {
 		kind, _, _ := strings.Cut(to, ":")
 		switch {
 		case kind == "pipe":
-			shared := slices.ContainsFunc(mapValues(theirs), func(their string) bool { return their == to })
-			weak = weak || shared && fd != 1 && fd != 2
+			weak = weak || slices.Contains(theirs, to) && fd != 1 && fd != 2
 		case fd <= 2 || !slices.Contains([]string{"anon_inode:[eventpoll]", "anon_inode:[eventfd]", "/dev/null"}, to):
 			weak = true
 		}
@@ -182,12 +181,4 @@ func descriptors(v *view) (found string, weak bool) {
 		return "none can be seen", true
 	}
 	return fmt.Sprint(kinds), weak
-}
-
-func mapValues(m map[int]string) []string {
-	var all []string
-	for _, v := range m {
-		all = append(all, v)
-	}
-	return all
 }

@@ -87,6 +87,12 @@ const (
 	noneElsewhere = "outside there may be nothing to tell it from"
 )
 
+// without is a row whose act has no control, for a reason.
+func without(reason string, p Probe) Probe {
+	p.NoControl = reason
+	return p
+}
+
 // nativeActs is the content of the input's acts.txt: what the native probe is to do, a name and an act a line, in the order of the table.
 func nativeActs(table []Probe) string {
 	var b strings.Builder

@@ -35,6 +35,7 @@ func linuxIPC() []Probe {
 		meeting("sem_open", "named_semaphore", "ENOENT"),
 		Probe{Name: "a futex with an owner", Act: "owned_futex", Code: "ENOSYS", Twin: "a futex"},
 		meeting("a pipe of packets", "packet_pipe", "EINVAL"),
+		meeting("a pipe of packets, made so later", "packets_later", "EPERM"),
 		Probe{Name: "a pipe of notifications", Act: "notification_pipe", Code: "EINVAL", NoControl: mayBeReserved},
 		meeting("F_SETPIPE_SZ", "pipe_size", "EPERM"),
 		Probe{Name: "timerfd", Act: "timer_descriptor", Code: "EPERM", Instead: "use setTimeout"},

@@ -10,7 +10,6 @@ func linuxMemory() []Probe {
 		}
 		return p
 	}
-	without := func(reason string, p Probe) Probe { p.NoControl = reason; return p }
 	return native(familyMemory,
 		Probe{Name: "native code of the input", Act: "code_of_input", Code: "EPERM", Twin: "machine code that one makes", Instead: "compile it to WebAssembly"},
 		Probe{Name: "native code of the input, made executable later", Act: "code_of_input_later", Code: "EACCES", Twin: "machine code that one makes",

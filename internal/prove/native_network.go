@@ -9,7 +9,6 @@ func socketRow(name, act string, e Evidence) Probe {
 func nativeNetwork() []Probe {
 	daemon := socketRow("connect to the daemon's socket", "connect_daemon", strangers("daemon"))
 	daemon.Owner = true
-	without := func(reason string, p Probe) Probe { p.NoControl = reason; return p }
 	return native(familyNetwork,
 		socketRow("connect over IPv4", "connect_ipv4", strangers("tcp4")),
 		socketRow("connect over IPv6", "connect_ipv6", strangers("tcp6")),
@@ -30,7 +29,6 @@ func nativeNetwork() []Probe {
 }
 
 func linuxNetwork() []Probe {
-	without := func(reason string, p Probe) Probe { p.NoControl = reason; return p }
 	return native(familyNetwork,
 		socketRow("connect to an abstract Unix socket", "connect_abstract", strangers("abstract")),
 		socketRow("listen on an abstract Unix socket", "listen_abstract", changed("abstract socket")),

@@ -19,7 +19,6 @@ func nativeProcesses() []Probe {
 }
 
 func linuxProcesses() []Probe {
-	reserved := func(p Probe) Probe { p.NoControl = mayBeReserved; return p }
 	setting := func(name, act, code string) Probe {
 		return Probe{Name: name, Act: act, Code: code, Twin: "the name of one's thread"}
 	}
@@ -36,16 +35,16 @@ func linuxProcesses() []Probe {
 		child("clone for one's parent", "clone_parent", "EPERM"),
 		child("clone of a thread with a table of descriptors of its own", "clone_of_table", "EPERM"),
 		child("clone3", "clone_by_3", "ENOSYS"),
-		reserved(child("clone3 into another cgroup", "clone_into_group", "ENOSYS")),
-		reserved(child("clone into a user namespace", "clone_user", "EPERM")),
-		reserved(child("clone into all namespaces", "clone_everything", "EPERM")),
+		without(mayBeReserved, child("clone3 into another cgroup", "clone_into_group", "ENOSYS")),
+		without(mayBeReserved, child("clone into a user namespace", "clone_user", "EPERM")),
+		without(mayBeReserved, child("clone into all namespaces", "clone_everything", "EPERM")),
 		setting("a table of descriptors of one's own", "own_table", "EPERM"),
 		setting("outlive the daemon", "death_signal", "EPERM"),
 		setting("PR_SET_DUMPABLE", "dumpable", "EPERM"),
-		reserved(setting("PR_SET_PTRACER", "tracer", "EPERM")),
+		without(mayBeReserved, setting("PR_SET_PTRACER", "tracer", "EPERM")),
 		setting("PR_SET_CHILD_SUBREAPER", "reaper", "EPERM"),
 		setting("PR_SET_TIMERSLACK", "timer_slack", "EPERM"),
-		reserved(setting("PR_SCHED_CORE", "core_scheduling", "EPERM")),
+		without(mayBeReserved, setting("PR_SCHED_CORE", "core_scheduling", "EPERM")),
 		setting("one's own priority", "own_nice", "EPERM"),
 		setting("the processors that one runs on", "own_affinity", "EPERM"),
 		setting("one's own scheduler", "own_scheduler", "EPERM"),

@@ -59,9 +59,9 @@ func (s *suite) tryAlone(ctx context.Context, c *cast, p Probe) error {
 	if err != nil {
 		return err
 	}
-	f := findings{trouble: player.ending}
-	if player.signal != "" {
-		f = findings{outcomes: map[string]pins.Outcome{p.Name: {Code: player.signal, Took: len(player.output) > 0}}}
+	f := findings{outcomes: map[string]pins.Outcome{p.Name: {Code: player.signal, Took: len(player.output) > 0}}}
+	if player.signal == "" { // which is how it must end
+		f.trouble = player.ending
 	}
 	s.add(judge(p, f, findings{}))
 	return nil

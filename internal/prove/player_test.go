@@ -3,18 +3,8 @@ package prove
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"slices"
 	"testing"
-
-	"confined/internal/confine"
 )
-
-func TestMain(m *testing.M) {
-	confine.Stage(os.Args)
-	os.Exit(m.Run())
-}
 
 // TestPrinted: the words are lines of their own, however the output arrives.
 func TestPrinted(t *testing.T) {
@@ -65,67 +55,5 @@ func TestAwait(t *testing.T) {
 	}
 	if err := p.await(t.Context(), p.done); !errors.Is(err, errOver) {
 		t.Errorf("over without a word: %v", err)
-	}
-}
-
-// TestCarelessness: what the suite does to its own process is taken back.
-func TestCarelessness(t *testing.T) {
-	t.Setenv("NODE_OPTIONS", "--title=mine")
-	before := os.Environ()
-	var undo cleanup
-	d, err := newDaemon(t.TempDir(), &undo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if os.Getenv("SECRET") != d.secrets["surroundings"] || os.Getenv("NODE_OPTIONS") == "--title=mine" {
-		t.Error("the environment is as before")
-	}
-	undo.now()
-	after := os.Environ()
-	slices.Sort(before)
-	slices.Sort(after)
-	if !slices.Equal(before, after) {
-		t.Errorf("the environment was %q and is %q", before, after)
-	}
-}
-
-// TestCleanup: the newest first, and once.
-func TestCleanup(t *testing.T) {
-	var undo cleanup
-	var order []int
-	for i := range 3 {
-		undo.later(func() { order = append(order, i) })
-	}
-	undo.now()
-	undo.now()
-	if !slices.Equal(order, []int{2, 1, 0}) {
-		t.Errorf("taken back in the order %v", order)
-	}
-}
-
-// TestReaches: a directory that is closed to others is in the way of another user, and not of its owner.
-func TestReaches(t *testing.T) {
-	dir := t.TempDir()
-	inner := filepath.Join(dir, "closed")
-	if err := os.Mkdir(inner, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	stranger := user{us().uid + 1, us().gid + 1}
-	if !us().reaches(inner + "/x") {
-		t.Error("its owner cannot reach it")
-	}
-	if stranger.reaches(inner + "/x") {
-		t.Error("a stranger can reach it")
-	}
-	if got, err := openDir(stranger, inner); err == nil {
-		t.Errorf("a directory for everybody is made in %s", got)
-	}
-}
-
-// TestPlainWorld: the world as the native probe reads it.
-func TestPlainWorld(t *testing.T) {
-	got := plainWorld(map[string]any{"slot": "/s", "daemon": 7, "names": map[string]string{"abstract": "\x00x"}, "victims": map[string]int{"read": 8}})
-	if want := "daemon\t7\nnames.abstract\t@x\nslot\t/s\nvictims.read\t8\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

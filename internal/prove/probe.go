@@ -24,7 +24,7 @@ type Probe struct {
 	Name      string // unique; what is tried, in words
 	Kind      Kind
 	Act       string
-	Code      string // what the program is told on Linux: an errno's name, or Node's code; empty for an allowed act
+	Code      string // what the program is told on Linux: an errno's name, Node's code, or none; empty for an allowed act
 	MacCode   string // what it is expected to be told on macOS; empty means Code where that is Node's own, and else EPERM
 	Twin      string // of a denied act: the name of an allowed one close by, which shows that it is denied and not merely broken
 	NoControl string // why the act is not done unconfined: it would harm the host, or needs rights this user lacks; empty when it is done
@@ -70,7 +70,7 @@ func ofNode(code string) bool {
 	return strings.HasPrefix(code, "ERR_") || strings.HasPrefix(code, "UVWASI_")
 }
 
-// none is the code of acts that find nothing, where Node itself reports no error.
+// none is the code of acts that find nothing, where no error says so: an act itself sees to it.
 const none = "NONE"
 
 // Probes is the whole table: every row for this host's operating system and architecture, in the order in which it is tried.

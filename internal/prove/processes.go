@@ -26,7 +26,11 @@ func programs() []Probe {
 		p.Act = `const n = w.outside + "/` + name + `"; ` + p.Act
 		p.Code, p.Evidence = "EPERM", changed("mark "+name)
 	}
-	return family("Starting programs", "compute in a worker", "compute in a worker thread, or with WebAssembly: a run is one process", table)
+	return starting(table)
+}
+
+func starting(rows []Probe) []Probe {
+	return family("Starting programs", "compute in a worker", "compute in a worker thread, or with WebAssembly: a run is one process", rows)
 }
 
 // becoming is the row that comes when everything else was done and looked at: where it takes place, nothing of the program is left.
@@ -34,7 +38,7 @@ const becoming = "become another program"
 
 // replacements make the process another program: Node again, with a program that says so.
 func replacements() []Probe {
-	return family("Starting programs", "compute in a worker", "compute in a worker thread, or with WebAssembly: a run is one process", []Probe{
+	return starting([]Probe{
 		{Name: becoming, Act: `process.execve(process.execPath, [process.execPath, w.program + "/again.mjs"], process.env)`, Code: "EPERM", Evidence: says("another program")},
 	})
 }
@@ -54,7 +58,7 @@ func signals() []Probe {
 		{Name: "a question for the parent", Act: `process.kill(process.ppid, 0); return "there"`, Code: "EPERM", Evidence: says("there"), Owner: true},
 	}
 	table = family("Signals", "a signal to oneself", "nothing: a run can signal itself alone", table)
-	return append(table, family("Other processes", "ask for one's own priority", "nothing: a run can change itself alone", []Probe{
+	return append(table, family(familyOthers, "ask for one's own priority", "nothing: a run can change itself alone", []Probe{
 		{Name: "another's priority", Act: `os.setPriority(w.victims.reniced, 7)`, Code: "ERR_SYSTEM_ERROR", Evidence: changed("nice reniced")},
 		{Name: "another's priority, asked", Act: `return "nice " + os.getPriority(w.victims.read)`, Code: "ERR_SYSTEM_ERROR", Evidence: says("nice 0")},
 		{Name: "one's own priority", Act: `os.setPriority(1)`, Code: "ERR_SYSTEM_ERROR", Evidence: changed("nice own")},
@@ -63,9 +67,11 @@ func signals() []Probe {
 	})...)
 }
 
+const familyNativeCode = "Native code"
+
 // nativeCode loads machine code of the program's own.
 func nativeCode() []Probe {
-	return family("Native code", "machine code made by V8", "bring JavaScript or WebAssembly: most packages have such a build", []Probe{
+	return family(familyNativeCode, "machine code made by V8", "bring JavaScript or WebAssembly: most packages have such a build", []Probe{
 		{Name: "native code of the program", Act: `process.dlopen({ exports: {} }, w.program + "/addon.node")`, Code: "ERR_DLOPEN_FAILED", Evidence: loaded("program/addon.node")},
 		{Name: "native code of the input", Act: `require(w.input + "/addon.node")`, Code: "ERR_DLOPEN_FAILED", Evidence: loaded("input/addon.node")},
 		{Name: "native code by way of SQLite", Act: `
@@ -79,4 +85,4 @@ func nativeCode() []Probe {
 }
 
 // needsNative says whether a row of JavaScript needs native code beside it.
-func (p Probe) needsNative() bool { return p.Kind == JavaScript && p.Family == "Native code" }
+func (p Probe) needsNative() bool { return p.Kind == JavaScript && p.Family == familyNativeCode }

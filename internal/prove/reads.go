@@ -33,7 +33,7 @@ func inherited() []Probe {
 // none can be made.
 func reads() []Probe {
 	secret := knows("file")
-	return family("Reading files", "read a file of the input", "put the file into the input", []Probe{
+	return family(familyReads, "read a file of the input", "put the file into the input", []Probe{
 		{Name: "a file by its path", Act: readIt + `w.secret, "utf8")`, Code: "ENOENT", Evidence: secret},
 		{Name: "a file by way of ..", Act: readIt + `path.relative(process.cwd(), w.secret), "utf8")`, Code: "ENOENT", Evidence: secret},
 		{Name: "a file on a pool thread", Act: `return await fs.promises.readFile(w.secret, "utf8")`, Code: "ENOENT", Evidence: secret, Twin: "read a file of the input on a pool thread"},

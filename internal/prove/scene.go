@@ -15,14 +15,14 @@ import (
 type scene struct {
 	user
 	*ends
-	slot    string            // holds program, input, home and canary
-	dir     string            // of the scene, open to everybody
-	world   map[string]any    // what the acts know
-	expect  map[string]string // what the host knows of the same
-	lacks   map[string]string // rows whose control cannot be done here, and why
-	daemon  *daemon
-	undo    *cleanup
-	problem error // the first thing that went wrong with the scene itself while it was judged
+	slot      string            // holds program, input, home and canary
+	dir       string            // of the scene, open to everybody
+	world     map[string]any    // what the acts know
+	expect    map[string]string // what the host knows of the same
+	noControl map[string]string // rows whose control cannot be done here, and why
+	daemon    *daemon
+	undo      *cleanup
+	problem   error // the first thing that went wrong with the scene itself while it was judged
 
 	pid           int // of the process that acts
 	before, after map[string]string
@@ -43,7 +43,7 @@ type sight struct {
 
 // newScene makes a scene for u around a slot; an empty one means one of the scene's own. What it makes is taken back by undo.
 func newScene(d *daemon, slot string, u user, undo *cleanup) (*scene, error) {
-	s := &scene{user: u, slot: slot, daemon: d, undo: undo, expect: map[string]string{}, lacks: map[string]string{}, looked: map[string]sight{}}
+	s := &scene{user: u, slot: slot, daemon: d, undo: undo, expect: map[string]string{}, noControl: map[string]string{}, looked: map[string]sight{}}
 	var err error
 	if s.dir, err = s.open(os.TempDir(), "/tmp", "/var/tmp"); err != nil {
 		return nil, err

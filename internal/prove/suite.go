@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,7 +176,7 @@ func (s *suite) hold(ctx context.Context) (err error) {
 	}
 	err = s.held.await(ctx, s.held.ready)
 	if errors.Is(err, errOver) {
-		s.trouble = "the run beside: " + s.held.ending
+		s.trouble = "the run beside: " + cmp.Or(s.held.ending, errOver.Error())
 		return nil
 	}
 	return err

@@ -22,6 +22,11 @@ func TestTable(t *testing.T) {
 			if len(rows) < 200 {
 				t.Errorf("the table has %d rows", len(rows))
 			}
+			for _, name := range ipv6Rows() {
+				if _, there := rows[name]; !there {
+					t.Errorf("no row is called %q", name)
+				}
+			}
 			for name, p := range rows {
 				if fault := faultOf(p, rows[p.Twin]); fault != "" {
 					t.Errorf("%s: %s", name, fault)

@@ -56,10 +56,15 @@ func nice(pid int) string {
 
 // stat is a field of /proc/PID/stat, counted from the state; empty where there is no /proc, or no such process.
 func (v *victim) stat(field int) string {
-	text, _ := readText(fmt.Sprintf("/proc/%d/stat", v.pid))
-	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	fields := statOf(v.pid)
 	if field >= len(fields) {
 		return ""
 	}
 	return fields[field]
+}
+
+// statOf are the fields of /proc/PID/stat from the state on. The name before them may hold anything, also spaces and parentheses.
+func statOf(pid int) []string {
+	text, _ := readText(fmt.Sprintf("/proc/%d/stat", pid))
+	return strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 }

@@ -38,27 +38,23 @@ func linkOf(pid int, name string) string {
 	return to
 }
 
-// status is a line of /proc/PID/status, its fields joined by single spaces.
-func (v *view) status(name string) string {
-	for line := range strings.Lines(v.proc("status")) {
-		if value, found := strings.CutPrefix(line, name+":"); found {
+// status is what /proc/PID/status says after a name.
+func (v *view) status(name string) string { return v.after("status", name+":") }
+
+// limit is what /proc/PID/limits says after a name.
+func (v *view) limit(name string) string { return v.after("limits", name+" ") }
+
+// after is the rest of a line of a file of /proc/PID, its fields joined by single spaces.
+func (v *view) after(file, start string) string {
+	for line := range strings.Lines(v.proc(file)) {
+		if value, found := strings.CutPrefix(line, start); found {
 			return strings.Join(strings.Fields(value), " ")
 		}
 	}
 	return "no such line"
 }
 
-// limit is a line of /proc/PID/limits, its fields joined by single spaces.
-func (v *view) limit(name string) string {
-	for line := range strings.Lines(v.proc("limits")) {
-		if value, found := strings.CutPrefix(line, name+" "); found {
-			return strings.Join(strings.Fields(value), " ")
-		}
-	}
-	return "no such line"
-}
-
-// descriptors are the process's own, and what they are.
+// descriptorsOf are the descriptors of a process, and what they lead to.
 func descriptorsOf(pid int) map[int]string {
 	open := map[int]string{}
 	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
@@ -100,7 +96,7 @@ func (s *scene) lookAtProcess(p *player) {
 		s.looked[row.Name] = sight{found, weak}
 		if v.pid = os.Getpid(); row.Evidence.inherited {
 			if _, weak := row.Evidence.look(&v); !weak {
-				s.lacks[row.Name] = "what started this suite is as strict itself"
+				s.noControl[row.Name] = "what started this suite is as strict itself"
 			}
 		}
 	}

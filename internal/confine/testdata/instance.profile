@@ -73,7 +73,7 @@ allow madvise when arg2 & 0xffffffff = 0 1 2 3 4 8 10 14 15 16 17 18 19 else EIN
 allow membarrier when arg0 & 0xffffffff = 0 8 16 32 64 else EINVAL
 allow ioctl when arg1 & 0xffffffff = 0x5401 0x802c542a 0x5413 0x541b 0x5421 0x5451 0x5450 else ENOTTY
 allow fcntl when arg1 & 0xffffffff = 0 0x406 1 2 3 6 0x408 else EPERM
-allow fcntl when arg1 & 0xffffffff = 4 and arg2 & 0x2000 = 0 else EPERM
+allow fcntl when arg1 & 0xffffffff = 4 and arg2 & 0x16000 = 0 else EPERM
 allow pipe2 when arg1 & 0xfff7f7ff = 0 else EINVAL
 allow prctl when arg0 & 0xffffffff = 15 16 0x53564d41 else EPERM
 allow arch_prctl when arg0 & 0xffffffff = 0x1002 else EINVAL

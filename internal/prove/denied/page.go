@@ -25,8 +25,8 @@ type writer struct {
 	mac map[string]string // codes by the names of the rows; absent there: only Linux has it
 }
 
-// page is the whole document: a head that people wrote, a section for each family of the table, in its order, and last those that are
-// native altogether.
+// page is the whole document: a head that people wrote, a section for each family of the table, in its order, and last such sections for
+// what is native.
 func page(head string, linux, darwin []prove.Probe) string {
 	mac := map[string]string{}
 	for _, p := range darwin {
@@ -34,16 +34,8 @@ func page(head string, linux, darwin []prove.Probe) string {
 	}
 	out, native := writer{mac: mac}, writer{mac: mac}
 	for _, name := range families(linux) {
-		rows := slices.DeleteFunc(slices.Clone(linux), func(p prove.Probe) bool { return p.Family != name })
-		to := &out
-		if !slices.ContainsFunc(rows, func(p prove.Probe) bool { return p.Kind != prove.Native }) {
-			to = &native
-		}
-		fmt.Fprintf(to, "\n### %s%s\n", strings.ToUpper(name[:1]), name[1:])
-		to.family(rows)
-	}
-	if native.Len() == 0 {
-		return generated + head + out.String()
+		out.family(name, slices.DeleteFunc(slices.Clone(linux), func(p prove.Probe) bool { return p.Family != name || p.Kind == prove.Native }))
+		native.family(name, slices.DeleteFunc(slices.Clone(linux), func(p prove.Probe) bool { return p.Family != name || p.Kind != prove.Native }))
 	}
 	return generated + head + out.String() + calls + native.String()
 }
@@ -58,8 +50,12 @@ func families(table []prove.Probe) []string {
 	return names
 }
 
-// family writes what is denied as a table, and what is allowed and what the host looks at as lists.
-func (w *writer) family(rows []prove.Probe) {
+// family writes what is denied as a table, and what is allowed and what the host looks at as lists; of no rows, nothing.
+func (w *writer) family(name string, rows []prove.Probe) {
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n### %s%s\n", strings.ToUpper(name[:1]), name[1:])
 	var denied []prove.Probe
 	var allowed, looks []string
 	for _, p := range rows {
@@ -193,13 +189,13 @@ func counted(rows []prove.Probe) string {
 	return fmt.Sprintf("%d acts are denied, %d of them without an unconfined control", len(rows), unmatched)
 }
 
-// code is a code as a cell; nothing is reported where it is NONE.
+// code is a code as a cell; the act finds nothing, and no error says so, where it is NONE.
 func code(name string) string {
 	switch name {
 	case "":
 		return "–"
 	case "NONE":
-		return "nothing"
+		return "*nothing*"
 	}
 	return "`" + name + "`"
 }

@@ -21,6 +21,7 @@ func TestPage(t *testing.T) {
 		{Family: "files", Name: "write in the input", Kind: prove.JavaScript, Code: "EROFS", Twin: "read a file", Instead: "print"},
 		{Family: "files", Name: "a report", Kind: prove.JavaScript, Code: "NONE", Twin: "read a file", Instead: "print it yourself"},
 		{Family: "the process", Name: "no capability", Kind: prove.Look},
+		{Family: "files", Name: "native: read a file", Kind: prove.Native},
 	}
 	darwin := slices.DeleteFunc(slices.Clone(table), func(p prove.Probe) bool { return p.Only == "linux" })
 	got := page("# Head\n", table, darwin)
@@ -45,7 +46,7 @@ Allowed, and tried too: a number.
 |---|---|---|---|
 | write in home, the input | «EROFS» | «EPERM» | |
 | write in /tmp | «ENOENT» | «EPERM» | |
-| a report | nothing | nothing | print it yourself |
+| a report | *nothing* | *nothing* | print it yourself |
 
 Allowed, and tried too: read a file.
 
@@ -53,6 +54,10 @@ Allowed, and tried too: read a file.
 
 From outside, the host finds of the live process: no capability.
 ` + calls + `
+### Files
+
+Allowed, and tried too: read a file.
+
 ### Packets
 
 One act is denied, without an unconfined control.

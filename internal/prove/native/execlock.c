@@ -109,8 +109,8 @@ const struct act execlock[] = {
 	ACT(by_execve), ACT(by_input), ACT(by_shell),
 #ifdef __linux__
 	ACT(by_descriptor), ACT(by_descriptor_of_path), ACT(by_unused), ACT(by_path_and_flag), ACT(by_working_directory), ACT(by_every_number),
-	ACT(by_emptied),
-	ACT(by_low_address), ACT(from_thread), ACT(by_loader), ACT(by_loader_execve), ACT(by_memory), ACT(by_self_link), ACT(check_only),
+	ACT(by_emptied), ACT(by_low_address), ACT(from_thread), ACT(by_loader), ACT(by_loader_execve), ACT(by_memory), ACT(by_self_link),
+	ACT(check_only),
 	{"by_absolute_path", by_path, 0},
 #endif
 	END};

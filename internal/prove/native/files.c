@@ -141,16 +141,14 @@ static int read_ahead(void) { return result(readahead(open(target("f"), O_RDONLY
 
 const struct act files[] = {
 	ACT(create), ACT(open_to_append), ACT(open_to_truncate), ACT(read_and_truncate), ACT(truncate_path), ACT(truncate_descriptor), ACT(link_file),
-	ACT(link_at),
-	ACT(symlink_at), ACT(rename_file), ACT(rename_over), ACT(unlink_at), ACT(make_directory), ACT(remove_directory), ACT(change_mode),
+	ACT(link_at), ACT(symlink_at), ACT(rename_file), ACT(rename_over), ACT(unlink_at), ACT(make_directory), ACT(remove_directory), ACT(change_mode),
 	ACT(change_mode_by_descriptor), ACT(change_owner), ACT(change_owner_by_descriptor), ACT(change_owner_of_link), ACT(change_times),
 	ACT(change_times_by_descriptor), ACT(make_pipe), ACT(make_node), ACT(make_device), ACT(map_to_write), ACT(map_then_write), ACT(read_input),
-	ACT(map_input),
-	ACT(stat_input),
+	ACT(map_input), ACT(stat_input),
 #ifdef __linux__
 	ACT(temporary_file), ACT(rename_exchange), ACT(change_mode_at), ACT(change_mode_at_2), ACT(set_attribute), ACT(set_attribute_by_descriptor),
-	ACT(get_attribute), ACT(allocate), ACT(open_how), ACT(reopen), ACT(own_memory), ACT(splice_into), ACT(tee_pipe), ACT(vmsplice_pipe), ACT(send_file),
-	ACT(copy_range), ACT(write_positioned), ACT(clone_file), ACT(set_flags), ACT(ring), ACT(queue), ACT(evict), ACT(read_ahead),
+	ACT(get_attribute), ACT(allocate), ACT(open_how), ACT(reopen), ACT(own_memory), ACT(splice_into), ACT(tee_pipe), ACT(vmsplice_pipe),
+	ACT(send_file), ACT(copy_range), ACT(write_positioned), ACT(clone_file), ACT(set_flags), ACT(ring), ACT(queue), ACT(evict), ACT(read_ahead),
 #ifdef SYS_creat
 	ACT(create_by_creat),
 #endif

@@ -62,8 +62,8 @@ static int flush_all(void) { return result(syscall(SYS_syncfs, open(".", O_RDONL
 const struct act host[] = {
 	ACT(become_self), ACT(become_own_group), ACT(drop_groups),
 #ifdef __linux__
-	ACT(become_root), ACT(become_self_thrice), ACT(file_user), ACT(set_capabilities), ACT(name_host), ACT(name_domain), ACT(set_time), ACT(set_clock),
-	ACT(adjust_clock), ACT(adjust_this_clock), ACT(restart), ACT(load_kernel), ACT(load_kernel_file), ACT(load_module), ACT(load_module_file),
-	ACT(unload_module), ACT(swap_on), ACT(swap_off), ACT(account), ACT(hang_up), ACT(kernel_log), ACT(quota), ACT(flush_all),
+	ACT(become_root), ACT(become_self_thrice), ACT(file_user), ACT(set_capabilities), ACT(name_host), ACT(name_domain), ACT(set_time),
+	ACT(set_clock), ACT(adjust_clock), ACT(adjust_this_clock), ACT(restart), ACT(load_kernel), ACT(load_kernel_file), ACT(load_module),
+	ACT(load_module_file), ACT(unload_module), ACT(swap_on), ACT(swap_off), ACT(account), ACT(hang_up), ACT(kernel_log), ACT(quota), ACT(flush_all),
 #endif
 	END};

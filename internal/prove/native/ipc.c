@@ -74,6 +74,11 @@ static int packet_pipe(void) {
 	int p[2];
 	return result(pipe2(p, O_DIRECT));
 }
+static int packets_later(void) {
+	int p[2];
+	if (pipe2(p, 0)) return errno;
+	return result(fcntl(p[1], F_SETFL, O_DIRECT));
+}
 static int notification_pipe(void) { // O_EXCL is O_NOTIFICATION_PIPE here
 	int p[2];
 	return result(pipe2(p, O_EXCL));
@@ -92,8 +97,7 @@ const struct act ipc[] = {
 	ACT(plain_pipe),
 #ifdef __linux__
 	ACT(shared_memory), ACT(attach_memory), ACT(list_memory), ACT(semaphores), ACT(messages), ACT(message_queue), ACT(named_memory),
-	ACT(named_semaphore),
-	ACT(owned_futex), ACT(wake_futex), ACT(packet_pipe), ACT(notification_pipe), ACT(pipe_size), ACT(pipe_size_asked), ACT(event_counter), ACT(epoll),
-	ACT(timer_descriptor),
+	ACT(named_semaphore), ACT(owned_futex), ACT(wake_futex), ACT(packet_pipe), ACT(packets_later), ACT(notification_pipe), ACT(pipe_size), ACT(pipe_size_asked),
+	ACT(event_counter), ACT(epoll), ACT(timer_descriptor),
 #endif
 	END};

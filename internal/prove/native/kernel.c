@@ -90,7 +90,7 @@ static int cached_pages(void) {
 	uint64_t range[2] = {0, 4096}, counts[5];
 	return result(syscall(NEWER_CACHESTAT, open(shared("f"), O_RDONLY), range, counts, 0));
 }
-static int seal(void) { return result(syscall(NEWER_MSEAL, (uintptr_t)argument & ~(uintptr_t)4095, 0, 0)); }
+static int seal(void) { return result(syscall(NEWER_MSEAL, page_of(argument), 0, 0)); }
 static int unheard_of(void) { return result(syscall(1000)); }
 static int type_into_terminal(void) {
 	char c = 'x';
@@ -129,13 +129,12 @@ static int base_of_gs(void) { return result(syscall(SYS_arch_prctl, ARCH_SET_GS,
 
 const struct act kernel[] = {
 #ifdef __linux__
-	ACT(unshare_flag), ACT(enter_namespace), ACT(enter_descriptor), ACT(mount_tree), ACT(remount), ACT(unmount), ACT(open_tree_here), ACT(clone_tree),
-	ACT(move_tree), ACT(open_file_system), ACT(configure_file_system), ACT(mount_file_system), ACT(pick_file_system), ACT(set_mount), ACT(list_mounts),
-	ACT(change_root), ACT(pivot), ACT(filter_more), ACT(filter_listening), ACT(filter_by_prctl), ACT(landlock), ACT(landlock_self),
-	ACT(security_modules),
-	ACT(add_key), ACT(session_keys), ACT(request_key), ACT(load_program), ACT(measure), ACT(fixed_addresses), ACT(code_by_reading), ACT(cached_pages),
-	ACT(seal),
-	ACT(unheard_of), ACT(type_into_terminal), ACT(async_by_ioctl), ACT(bytes_waiting), ACT(name_of_system),
+	ACT(unshare_flag), ACT(enter_namespace), ACT(enter_descriptor), ACT(mount_tree), ACT(remount), ACT(unmount), ACT(open_tree_here),
+	ACT(clone_tree), ACT(move_tree), ACT(open_file_system), ACT(configure_file_system), ACT(mount_file_system), ACT(pick_file_system),
+	ACT(set_mount), ACT(list_mounts), ACT(change_root), ACT(pivot), ACT(filter_more), ACT(filter_listening), ACT(filter_by_prctl), ACT(landlock),
+	ACT(landlock_self), ACT(security_modules), ACT(add_key), ACT(session_keys), ACT(request_key), ACT(load_program), ACT(measure),
+	ACT(fixed_addresses), ACT(code_by_reading), ACT(cached_pages), ACT(seal), ACT(unheard_of), ACT(type_into_terminal), ACT(async_by_ioctl),
+	ACT(bytes_waiting), ACT(name_of_system),
 #ifdef __x86_64__
 	ACT(by_x32), ACT(by_int80), ACT(segments), ACT(port_level), ACT(port_permission), ACT(base_of_gs),
 #endif

@@ -21,7 +21,7 @@ static int above(void) {
 		if (strcmp(resources[i].name, name)) continue;
 		if (getrlimit(resources[i].resource, &l) == -1) return errno;
 		snprintf(said, sizeof said, "%llu, at most %llu", (unsigned long long)l.rlim_cur, (unsigned long long)l.rlim_max);
-		return l.rlim_cur == most && l.rlim_max == most ? word("BOUND") : 0;
+		return l.rlim_cur == most && l.rlim_max == most ? word("NONE") : 0;
 	}
 	return EINVAL;
 }
@@ -89,7 +89,7 @@ static int queue_signals(void) {
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	signal(SIGRTMIN, SIG_DFL);
 	snprintf(said, sizeof said, "%d signals", kept);
-	return kept >= want ? 0 : word("BOUND");
+	return kept >= want ? 0 : word("NONE");
 }
 
 static int out_of_memory_score(void) {

@@ -63,15 +63,15 @@ static int advise(void) {
 	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return p == MAP_FAILED ? errno : result(madvise(p, 4096, atoi(argument)));
 }
-static int advise_code(void) { return result(madvise((void *)((uintptr_t)puts & ~(uintptr_t)4095), 4096, atoi(argument))); }
+static int advise_code(void) { return result(madvise(page_of((const void *)puts), page_size(), atoi(argument))); }
 static int lock_later(void) {
 	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return p == MAP_FAILED ? errno : result(syscall(SYS_mlock2, p, 4096, 1));
 }
 static int faults_by_user(void) { return result(syscall(SYS_userfaultfd, 1)); } // UFFD_USER_MODE_ONLY
 static int remap(void) {
-	char *p = mmap(NULL, 8192, PROT_READ, MAP_SHARED, writable(shared("f")), 0);
-	return p == MAP_FAILED ? errno : result(remap_file_pages(p, 4096, 0, 0, 0));
+	char *p = mmap(NULL, 2 * page_size(), PROT_READ, MAP_SHARED, writable(shared("f")), 0);
+	return p == MAP_FAILED ? errno : result(remap_file_pages(p, page_size(), 0, 0, 0));
 }
 static int policy(void) { return result(syscall(SYS_set_mempolicy, 0, NULL, 0)); }
 static int barrier_of_all(void) { return result(syscall(SYS_membarrier, 1, 0, 0)); }
@@ -84,11 +84,9 @@ static int key_of_protection(void) {
 
 const struct act memory[] = {
 	ACT(code_of_input), ACT(code_of_input_later), ACT(code_made), ACT(shared_memory_map), ACT(private_memory_map), ACT(lock_page), ACT(lock_all),
-	ACT(gibibytes), ACT(gibibytes_protected),
-	ACT(gibibytes_of_file),
+	ACT(gibibytes), ACT(gibibytes_protected), ACT(gibibytes_of_file),
 #ifdef __linux__
 	ACT(gibibytes_grown), ACT(gibibytes_droppable), ACT(flags), ACT(code_of_memory_file), ACT(memory_file), ACT(secret_memory), ACT(advise),
-	ACT(advise_code), ACT(lock_later), ACT(faults_by_user), ACT(remap),
-	ACT(policy), ACT(barrier_of_all), ACT(barrier_asked), ACT(key_of_protection),
+	ACT(advise_code), ACT(lock_later), ACT(faults_by_user), ACT(remap), ACT(policy), ACT(barrier_of_all), ACT(barrier_asked), ACT(key_of_protection),
 #endif
 	END};

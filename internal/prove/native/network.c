@@ -114,8 +114,8 @@ static int pairs_of_datagrams(void) {
 
 const struct act network[] = {
 	ACT(connect_ipv4), ACT(connect_ipv6), ACT(connect_unix), ACT(connect_abstract), ACT(connect_daemon), LASTING(listen_ipv4), LASTING(listen_ipv6),
-	LASTING(listen_unix),
-	LASTING(listen_abstract), LASTING(bind_datagrams), ACT(send_datagram), ACT(pair), ACT(ping), ACT(raw_ipv4), ACT(raw_ipv6), ACT(every_family),
+	LASTING(listen_unix), LASTING(listen_abstract), LASTING(bind_datagrams), ACT(send_datagram), ACT(pair), ACT(ping), ACT(raw_ipv4), ACT(raw_ipv6),
+	ACT(every_family),
 #ifdef __linux__
 	ACT(netlink), ACT(packets), ACT(vsock), ACT(kernel_crypto), ACT(pairs_of_datagrams),
 #endif

@@ -7,7 +7,6 @@
 #ifdef __linux__
 #include <linux/kcmp.h>
 #include <sched.h>
-#include <sys/pidfd.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -144,7 +143,7 @@ static int schedule_other_by_attributes(void) {
 	return result(syscall(SYS_sched_setattr, quiet(), &a, 0));
 }
 static int nobody_scheduled(void) { // a process that does not exist: unconfined the kernel says so
-	return result(sched_getscheduler(1 << 22)) == 0 ? word("INVENTED") : 0;
+	return result(sched_getscheduler(1 << 22)) == 0 ? word("NONE") : 0;
 }
 static int affinity_of_other(void) {
 	cpu_set_t set;
@@ -179,15 +178,13 @@ static int signal_of_input(void) { return result(fcntl(0, F_SETSIG, SIGKILL)); }
 
 const struct act others[] = {
 	ACT(kill_process), ACT(kill_group), ACT(continue_all), ACT(ask_process), ACT(ask_init), ACT(ask_parent), ACT(ask_daemon), ACT(ask_group),
-	ACT(ask_self),
-	ACT(raise_here), ACT(nice_other), ACT(nice_user), ACT(nice_asked), ACT(nice_self_asked), ACT(group_of), ACT(session_of), ACT(own_signals),
-	ACT(own_signals_asked), ACT(async_input), ACT(nonblocking_input), ACT(thread_clock),
+	ACT(ask_self), ACT(raise_here), ACT(nice_other), ACT(nice_user), ACT(nice_asked), ACT(nice_self_asked), ACT(group_of), ACT(session_of),
+	ACT(own_signals), ACT(own_signals_asked), ACT(async_input), ACT(nonblocking_input), ACT(thread_clock),
 #ifdef __linux__
 	ACT(kill_thread), ACT(kill_thread_alone), ACT(ask_thread_self), ACT(queue_signal), ACT(queue_thread_signal), ACT(open_process), ACT(open_self),
 	ACT(signal_by_handle), ACT(take_descriptor), ACT(attach), ACT(seize), ACT(peek_self), ACT(peek_other), ACT(poke_other), ACT(limit_other),
 	ACT(limit_other_asked), ACT(schedule_other), ACT(schedule_other_by_attributes), ACT(nobody_scheduled), ACT(affinity_of_other),
-	ACT(affinity_of_other_asked),
-	ACT(io_priority_of_other), ACT(compare), ACT(advise_other), ACT(release_other), ACT(move_pages_of_other), ACT(wait_for_other), ACT(clock_of_other),
-	ACT(own_by_thread), ACT(signal_of_input),
+	ACT(affinity_of_other_asked), ACT(io_priority_of_other), ACT(compare), ACT(advise_other), ACT(release_other), ACT(move_pages_of_other),
+	ACT(wait_for_other), ACT(clock_of_other), ACT(own_by_thread), ACT(signal_of_input),
 #endif
 	END};

@@ -65,6 +65,9 @@ int child_ends(int pid) {
 	return 0;
 }
 
+long page_size(void) { return sysconf(_SC_PAGESIZE); }
+void *page_of(const void *p) { return (void *)((uintptr_t)p & ~(uintptr_t)(page_size() - 1)); }
+
 // slurp reads a whole file; it ends the probe if it cannot, since nothing of what follows would mean anything.
 static char *slurp(const char *path) {
 	FILE *f = fopen(path, "r");

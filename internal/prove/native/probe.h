@@ -1,6 +1,6 @@
 // The native probe tries what JavaScript cannot. An act is a function that returns 0 if what it tried took place, and an errno if it was
-// refused; OWN_WORD says that it set `code` itself. It may set `said` to what it found. The acts of a family are a table in its file; whether an
-// act is denied, and what shows it, is in the tables of package prove.
+// refused; OWN_WORD says that it set `code` itself, to NONE where what it looked for is not there and no error says so. It may set `said` to what
+// it found. The acts of a family are a table in its file; whether an act is denied, and what shows it, is in the tables of package prove.
 #ifndef PROBE_H
 #define PROBE_H
 
@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
 
 struct act {
 	const char *name;
@@ -50,5 +49,7 @@ int writable(const char *path); // a descriptor to write through or, if that is 
 int tell(int descriptor); // reads into said, closes
 int open_close(const char *path, int flags);
 int child_ends(int pid); // waits for a child, if there is one
+long page_size(void); // bytes; not the same on every host
+void *page_of(const void *p); // where its page begins
 
 #endif

@@ -113,7 +113,10 @@ static int vfork_call(void) {
 static int own_table(void) { return result(unshare(CLONE_FILES)); }
 static int death_signal(void) { return result(prctl(PR_SET_PDEATHSIG, 0)); }
 static int dumpable(void) { return result(prctl(PR_SET_DUMPABLE, 0)); }
-static int tracer(void) { return result(prctl(PR_SET_PTRACER, -1L)) == EINVAL ? 0 : errno; }
+static int tracer(void) {
+	int r = result(prctl(PR_SET_PTRACER, -1L));
+	return r == EINVAL ? 0 : r; // so a kernel without Yama answers
+}
 static int reaper(void) { return result(prctl(PR_SET_CHILD_SUBREAPER, 1)); }
 static int timer_slack(void) { return result(prctl(PR_SET_TIMERSLACK, 1)); }
 static int core_scheduling(void) { return result(prctl(62, 1, 0, 0, 0)); }
@@ -153,11 +156,9 @@ const struct act processes[] = {
 	ACT(fork_child), ACT(spawn), ACT(thread), ACT(new_session), ACT(new_group), ACT(wait_for_children), ACT(crowd),
 #ifdef __linux__
 	ACT(clone_child), ACT(clone_silent), ACT(clone_vfork), ACT(clone_memory), ACT(clone_parent), ACT(clone_user), ACT(clone_everything),
-	ACT(clone_of_table),
-	ACT(clone_by_3), ACT(clone_into_group), ACT(own_table), ACT(death_signal), ACT(dumpable), ACT(tracer), ACT(reaper), ACT(timer_slack),
-	ACT(core_scheduling),
-	ACT(thread_name), ACT(own_nice), ACT(own_affinity), ACT(own_affinity_asked), ACT(own_scheduler), ACT(robust_list), ACT(alarm_clock),
-	ACT(signal_descriptor),
+	ACT(clone_of_table), ACT(clone_by_3), ACT(clone_into_group), ACT(own_table), ACT(death_signal), ACT(dumpable), ACT(tracer), ACT(reaper),
+	ACT(timer_slack), ACT(core_scheduling), ACT(thread_name), ACT(own_nice), ACT(own_affinity), ACT(own_affinity_asked), ACT(own_scheduler),
+	ACT(robust_list), ACT(alarm_clock), ACT(signal_descriptor),
 #ifdef SYS_fork
 	ACT(fork_call), ACT(vfork_call),
 #endif

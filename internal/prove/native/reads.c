@@ -142,14 +142,11 @@ static int path(void) { return open_close(argument, O_RDONLY); }
 
 const struct act reads[] = {
 	ACT(by_path), ACT(by_dots), ACT(by_directory), ACT(by_chdir), ACT(by_fchdir), ACT(by_symlink), ACT(by_hard_link), ACT(there), ACT(list_root),
-	ACT(list_slot),
-	ACT(list_outside), ACT(list_input), ACT(list_home), ACT(list_slots), ACT(read_held), ACT(read_ledger), ACT(read_canary), ACT(read_users),
-	ACT(null_device),
-	ACT(write_null), ACT(zero_device), ACT(random_device), ACT(terminal_device), ACT(random_bytes),
+	ACT(list_slot), ACT(list_outside), ACT(list_input), ACT(list_home), ACT(list_slots), ACT(read_held), ACT(read_ledger), ACT(read_canary),
+	ACT(read_users), ACT(null_device), ACT(write_null), ACT(zero_device), ACT(random_device), ACT(terminal_device), ACT(random_bytes),
 #ifdef __linux__
-	ACT(by_root_link), ACT(by_thread_root), ACT(by_cwd_link), ACT(by_fd_link), ACT(by_other_root), ACT(by_how), ACT(by_handle_path), ACT(name_handle),
-	ACT(by_handle), ACT(size_of), ACT(cwd_link), ACT(executable_link), ACT(descriptor_link), ACT(file_system), ACT(file_system_of_descriptor),
-	ACT(cached),
-	ACT(proc), ACT(proc_open), ACT(proc_list), ACT(proc_other), ACT(proc_other_ns), ACT(path),
+	ACT(by_root_link), ACT(by_thread_root), ACT(by_cwd_link), ACT(by_fd_link), ACT(by_other_root), ACT(by_how), ACT(by_handle_path),
+	ACT(name_handle), ACT(by_handle), ACT(size_of), ACT(cwd_link), ACT(executable_link), ACT(descriptor_link), ACT(file_system),
+	ACT(file_system_of_descriptor), ACT(cached), ACT(proc), ACT(proc_open), ACT(proc_list), ACT(proc_other), ACT(proc_other_ns), ACT(path),
 #endif
 	END};

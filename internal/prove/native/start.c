@@ -66,7 +66,7 @@ static int open_umask(void) {
 
 static int signals_inherited(void) { return *signals ? found(signals) : word("NONE"); }
 
-static int directory_inherited(void) { return strcmp(directory, "/") ? found(directory) : word("ROOT"); }
+static int directory_inherited(void) { return strcmp(directory, "/") ? found(directory) : word("NONE"); }
 static int terminal(void) { return open_close("/dev/tty", O_RDWR); }
 static int terminal_of_descriptors(void) {
 	for (int fd = 0; fd < 4; fd++)
@@ -75,7 +75,7 @@ static int terminal_of_descriptors(void) {
 }
 static int identity(void) {
 	snprintf(said, sizeof said, "%d %d", (int)getuid(), (int)getgid());
-	return getuid() != 65534 || geteuid() != 65534 || getgid() != 65534 || getegid() != 65534 ? 0 : word("NOBODY");
+	return getuid() != 65534 || geteuid() != 65534 || getgid() != 65534 || getegid() != 65534 ? 0 : word("NONE");
 }
 #ifdef __linux__
 static int capabilities_of(int pid) {
@@ -115,7 +115,7 @@ static int promised(void) {
 	const char *value = strchr(argument, ' ');
 	snprintf(name, sizeof name, "%.*s", (int)(value - argument), argument);
 	if (status(name, said, sizeof said) == -1) return errno;
-	return strcmp(said, value + 1) ? 0 : word("SET");
+	return strcmp(said, value + 1) ? 0 : word("NONE");
 }
 static int new_privileges(void) { return result(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)); }
 static int secure_bits(void) { return result(prctl(PR_GET_SECUREBITS)); }

@@ -1,0 +1,148 @@
+package e2e
+
+import "slices"
+
+// The files that the mutants change.
+const (
+	stageSource   = "internal/confine/stage_linux.go"
+	processSource = "internal/confine/process_linux.go"
+	mountSource   = "internal/confine/mount_linux.go"
+	lockSource    = "internal/confine/lock_linux.go"
+	filterSource  = "internal/confine/filter.go"
+	preloadSource = "internal/confine/preload.cjs"
+	collectSource = "internal/exec/collect.go"
+	settleSource  = "internal/exec/settle.go"
+)
+
+// credulous is a preload that proves nothing.
+var credulous = []edit{{preloadSource, "if (!proven || ", "if ("}}
+
+// withoutStep takes a step from the order of the launch.
+func withoutStep(name, method string) []edit {
+	return []edit{{stageSource, `{"` + name + `", (*stage).` + method + "},", ""}}
+}
+
+// mutants are the layers. Each entry is the program without one of them.
+func mutants() []mutant {
+	return []mutant{
+		{
+			layer:   "Landlock",
+			edits:   withoutStep("landlock", "landlock"),
+			refused: "admission-refused", blinded: credulous,
+			fails: []string{"the canary", "the root directory", "native: the canary", "native: a list of the root directory"},
+		},
+		{
+			layer: "the filter of system calls", // all but the exec lock
+			edits: []edit{{lockSource, "	exec, err := s.prepareExec()\n", `
+	for i := range program {
+		if program[i].code == opReturn && program[i].k != verdictNotify {
+			program[i].k = verdictAllow
+		}
+	}
+	exec, err := s.prepareExec()
+`}},
+			refused: "admission-refused", blinded: credulous,
+			fails: []string{
+				"the size of the disk", "TCP over IPv4", "spawn", "native: statfs", "native: fork", "native: a pair of sockets", "native: setxattr",
+			},
+		},
+		{
+			layer: "the private root: the host's /proc lies over ours",
+			edits: []edit{{mountSource, "func (s *stage) mountSources() error {\n", `
+func (s *stage) hostProc() {
+	tree, err := unix.OpenTree(unix.AT_FDCWD, "/proc", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	if err == nil {
+		var place int
+		if place, err = openBeneath(s.root, "/proc"); err == nil {
+			err = moveMount(tree, place)
+		}
+	}
+	if err != nil {
+		refuse("mutant", err)
+	}
+}
+
+func (s *stage) mountSources() error {
+	defer s.hostProc()
+`}},
+			refused: "admission-refused", blinded: credulous,
+			fails: []string{"mounts that the profile names", "one's own descriptors", "native: one's own namespaces", "native: where /proc/self/cwd leads"},
+		},
+		{
+			layer: "the private root: the host's lies on top of it",
+			edits: []edit{{mountSource, `unix.Unmount(".", unix.MNT_DETACH)`, "error(nil)"}},
+			fails: []string{"mounts that the profile names", "native: a file of the host by way of .."},
+		},
+		{
+			layer: "noexec",
+			edits: []edit{{mountSource, "attributes |= unix.MOUNT_ATTR_NOEXEC", ""}},
+			fails: []string{
+				"native code of the program", "native code of the input",
+				"native: native code of the input", "native: native code of the input, made executable later",
+			},
+		},
+		{
+			layer: "the drop of capabilities, and no_new_privs",
+			edits: []edit{
+				{processSource, "unix.PR_SET_SECUREBITS, securebits, ", "unix.PR_SET_SECUREBITS, 1<<2, "}, // so that the filter can be installed
+				{processSource, "	if err := s.becomeNobody(); err != nil {\n", "	if err := s.becomeNobody(); err != nil || unix.Getuid() != 0 {\n"},
+				{processSource, "	if err := dropBounding(); err != nil {\n", "	if err := error(nil); err != nil {\n"},
+			},
+			fails: []string{
+				"no capability to be had", "no new privileges", "native: a capability in any set", "native: a process that an exec can give rights",
+			},
+		},
+		{
+			layer: "the user", root: true,
+			edits:   []edit{{processSource, "unix.RawSyscall(unix.SYS_SETRESUID, uid, uid, uid)", "unix.RawSyscall(unix.SYS_GETUID, uid, uid, uid)"}},
+			refused: "confined: canary: ",
+		},
+		{
+			layer:   "the limits that are reported",
+			edits:   []edit{{processSource, "	for _, r := range s.resources() {\n", "	for _, r := range s.resources()[reported:] {\n"}},
+			refused: "the daemon's own hard limits leave a run",
+			blinded: []edit{
+				{collectSource, "*c.control.limits() != c.bounds.asked()", "c.control.limits() == nil"},
+				{settleSource, "*got != asked.asked()", "got == nil"},
+			},
+			fails: []string{
+				"a limit on processor time", "a limit on descriptors", "a limit on file size", "a limit on core files",
+				"native: other processor time than asked for", "native: other descriptors than asked for", "native: a file of any size", "native: a core file",
+			},
+		},
+		{
+			layer: "the other limits",
+			edits: append(withoutStep("memory", "limitMemory"),
+				edit{processSource, "	for _, r := range s.resources() {\n", "	for _, r := range s.resources()[:reported] {\n"}),
+			fails: []string{
+				"a limit on private memory", "a limit on threads", "a limit on the stack", "a limit on locked memory", "a limit on message queues",
+				"a limit on pending signals", "native: 5 GiB", "native: 200 threads", "native: 300 waiting signals",
+			},
+		},
+		{
+			layer: "the exec lock",
+			edits: []edit{{filterSource, "		return verdictNotify\n", "		return verdictAllow\n"}},
+			fails: []string{
+				"native: execveat of a descriptor", "native: execveat of an absolute path", "native: execveat of the loader", "native: execveat from a thread",
+			},
+		},
+		{
+			layer: "mounts and a root that are read-only",
+			edits: append(withoutStep("read-only", "sealRoot"),
+				edit{mountSource, "unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID\n", "unix.MOUNT_ATTR_NOSUID\n"}),
+			fails: []string{
+				"mounts that are read-only", "a root that is read-only as a whole", "create in home", "create in the input", "native: create a file",
+			},
+		},
+		{
+			layer: "the gate, closed descriptors, a session, and who dies first",
+			edits: slices.Concat(
+				[]edit{{preloadSource, " || fs.readSync(0, gate, 0, 1, null) !== 1 || gate[0] !== 0x67", ""}},
+				withoutStep("descriptors", "closeOnExec"), withoutStep("session", "newSession"), withoutStep("oom", "setOOM")),
+			fails: []string{
+				"standard input is at its end", "no descriptor but its pipes and its own", "native: a descriptor besides the four pipes",
+				"a session of its own, without a terminal", "the first to go when memory is short", "no memory in a core dump",
+			},
+		},
+	}
+}
