@@ -163,6 +163,7 @@ func (s *suite) compileNative(ctx context.Context) error {
 }
 
 func (s *suite) becomeDaemon(context.Context) (err error) {
+	beOrdinary(&s.undo)
 	s.daemon, err = newDaemon(s.scratch, &s.undo)
 	return err
 }

@@ -96,7 +96,7 @@ func (s *scene) lookAtProcess(p *player) {
 		s.looked[row.Name] = sight{found, weak}
 		if v.pid = os.Getpid(); row.Evidence.inherited {
 			if _, weak := row.Evidence.look(&v); !weak {
-				s.noControl[row.Name] = "what started this suite is as strict itself"
+				s.noControl[row.Name] = asStrict
 			}
 		}
 	}
