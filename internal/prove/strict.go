@@ -38,7 +38,7 @@ type room struct {
 }
 
 func rooms() []room {
-	return []room{
+	all := []room{
 		{"Max open files", 720, nativeName("700 descriptors")},
 		{"Max locked memory", 64 << 10, nativeName("mlock")},
 		{"Max locked memory", 64 << 10, nativeName("mlock2")},
@@ -47,6 +47,10 @@ func rooms() []room {
 		{"Max pending signals", 400, nativeName("300 waiting signals")},
 		{"Max pending signals", 200, nativeName("100 waiting signals")},
 	}
+	for _, row := range []string{"5 GiB", "5 GiB, made writable later", "5 GiB over a file", "5 GiB, grown", "5 GiB that the kernel may drop"} {
+		all = append(all, room{"Max data size", 6 << 30, nativeName(row)}, room{"Max address space", 6 << 30, nativeName(row)})
+	}
+	return all
 }
 
 // strictRows are the rows whose control cannot be done here, and why: what may not be done by this process may not by what it starts.

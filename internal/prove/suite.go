@@ -90,6 +90,10 @@ func (s *suite) tell(row *pins.Row) {
 
 // makeRoom makes the scratch directory.
 func (s *suite) makeRoom(context.Context) error {
+	if most := (&view{pid: os.Getpid()}).most("Max open files"); most < uint64(bounds.MaxDescriptors) {
+		return fmt.Errorf("the suite's own hard limit of open files is %d, and its runs need %d; cure: raise it where the suite is started (ulimit -Hn, LimitNOFILE=)",
+			most, bounds.MaxDescriptors)
+	}
 	state, err := filepath.EvalSymlinks(s.State)
 	if err == nil {
 		s.scratch, err = os.MkdirTemp(state, "prove-")

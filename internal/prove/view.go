@@ -51,8 +51,11 @@ func (v *view) after(file, start string) string {
 			return strings.Join(strings.Fields(value), " ")
 		}
 	}
-	return "no such line"
+	return noLine
 }
+
+// noLine is what is found where a file has no such line.
+const noLine = "no such line"
 
 // descriptorsOf are the descriptors of a process, and what they lead to.
 func descriptorsOf(pid int) map[int]string {
