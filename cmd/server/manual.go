@@ -95,8 +95,10 @@ same --state removes them.
 
 Exit codes:
   0  it passed and the receipt is written, or --if-needed and it was not needed
-  1  a row failed, or was not tried for want of a compiler (no receipt is written
-     then), or this host cannot have the boundary, or it was interrupted
+  1  a row failed: the boundary does not hold; or one could not be shown, since what
+     it tries was refused unconfined too, or was not tried for want of a compiler (no
+     receipt is written in either case); or this host cannot have the boundary, or it
+     was interrupted
   2  a mistake in the command line
 
 --if-needed asks first what serve with the same --node, --state and --require-receipt
@@ -104,6 +106,7 @@ would say of this Node, and does nothing where it would be admitted: by a receip
 or, without --require-receipt, by an entry built into this release. It suits a service:
   ExecStartPre=/usr/bin/confined prove --if-needed
 
---json prints one document: "verdict" (passed, failed, untried, not-needed), with
-"receiptFile" and "receiptDigest" where there is one, and the whole "receipt".
+--json prints one document: "verdict" (passed, failed, not-shown, untried,
+not-needed), with "receiptFile" and "receiptDigest" where there is one, and the whole
+"receipt". Where there is no verdict nothing is on stdout: stderr says why.
 `

@@ -46,7 +46,7 @@ func (c *cast) unconfined(ctx context.Context, s *scene, undo *cleanup) (*player
 		closeControl()
 		p.output = stdout.text
 		if err != nil {
-			p.ending = fmt.Sprintf("the program: %v; stderr %.500q", err, stderr.String())
+			p.ending = fmt.Sprintf("the unconfined program: %v; stderr %.500q", err, stderr.String())
 		}
 	}()
 	undo.later(func() {

@@ -154,6 +154,7 @@ func (e *ends) lookAtEnds(seen map[string]string) {
 	for name, port := range e.ports {
 		seen["port "+name] = fmt.Sprint(taken(portNetworks[name], port))
 	}
+	seen["nice read"] = nice(e.victims["read"].pid)
 	seen["nice reniced"] = nice(e.victims["reniced"].pid)
 	seen["stopped"] = e.victims["stopped"].stat(0)
 }

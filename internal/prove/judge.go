@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,8 +54,8 @@ func (s *scene) findings(table []Probe) (findings, error) {
 // outcome is what came of an act of which the program said l.
 func (s *scene) outcome(p Probe, l line) pins.Outcome {
 	took := p.Evidence.took(s, l.Said)
-	if l.Code == "" && !took { // a signal takes a moment, and more on a busy host
-		took = within(patience, func() bool { return p.Evidence.took(s, l.Said) })
+	if l.Code == "" && !took { // a signal takes a moment
+		took = within(time.Second, func() bool { return p.Evidence.took(s, l.Said) })
 	}
 	said := l.Said
 	if l.Code != "" {
@@ -79,16 +81,17 @@ func judge(p Probe, confined, control findings) pins.Row {
 		row.NoControl = control.noControl[p.Name]
 	}
 	row.Confined = confined.of(p)
-	row.Why = cmp.Or(confined.trouble, fault(p, row.Confined))
 	if row.NoControl == "" {
 		row.Control = control.of(p)
-		if why := cmp.Or(control.trouble, uncompared(p, row.Control)); why != "" && row.Why == "" {
-			row.Why = Uncompared + why
-		}
+	}
+	row.Why = cmp.Or(confined.trouble, fault(p, row))
+	row.Verdict = pins.Failed
+	if row.Why == "" && row.NoControl == "" {
+		row.Why = cmp.Or(control.trouble, controlFault(p, row.Control))
+		row.Verdict = pins.NotShown
 	}
 	switch {
 	case row.Why != "":
-		row.Verdict = pins.Failed
 	case p.Allowed():
 		row.Verdict = pins.Allowed
 	default:
@@ -114,39 +117,49 @@ func (f findings) of(p Probe) *pins.Outcome {
 	return nil
 }
 
-// Uncompared is how Why of a row begins that failed unconfined alone: confined it is as it must be, and the comparison is missing that would show
-// that the boundary is the reason.
-const Uncompared = "unconfined, "
-
 // fault says what of a row is not as it must be confined, or nothing.
-func fault(p Probe, o *pins.Outcome) string {
+func fault(p Probe, row pins.Row) string {
 	want := p.CodeOn(runtime.GOOS)
 	switch {
-	case o == nil:
+	case row.Confined == nil:
 		return "confined, nothing was said of it"
-	case p.Kind == Look && o.Took:
-		return "it is weaker than promised: " + o.Said
-	case !p.Allowed() && o.Took:
+	case p.Kind == Look && row.Confined.Took:
+		return "it is weaker than promised: " + row.Confined.Said
+	case !p.Allowed() && row.Confined.Took:
 		return "it took place confined"
-	case p.Allowed() && (!o.Took || o.Code != ""):
-		return "it was denied confined: " + told(o)
-	case o.Code != want:
-		return fmt.Sprintf("confined, the program was told %s, not %s", told(o), want)
+	case p.Allowed() && (!row.Confined.Took || row.Confined.Code != ""):
+		return "it was denied confined: " + told(row.Confined)
+	case row.Confined.Code != want:
+		return fmt.Sprintf("confined, the program was told %s, not %s", told(row.Confined), want)
 	}
 	return ""
 }
 
-// uncompared says what of a row is not as it must be unconfined, or nothing.
-func uncompared(p Probe, o *pins.Outcome) string {
+// controlFault says why a control shows nothing, or nothing: what came of it unconfined, and what else than the boundary may have refused it.
+func controlFault(p Probe, control *pins.Outcome) string {
 	switch {
-	case o == nil:
-		return "nothing was said of it"
-	case p.Kind == Look && !o.Took:
-		return "the look finds a process no weaker: " + o.Said
-	case !o.Took || o.Code != "":
-		return "it did not take place: " + told(o)
+	case control == nil:
+		return "unconfined, nothing was said of it"
+	case p.Kind == Look && !control.Took:
+		return "the look finds an unconfined process no weaker: " + control.Said
+	case control.Took && control.Code == "":
+		return ""
 	}
-	return ""
+	why := "it did not take place unconfined: " + told(control)
+	switch {
+	case control.Code == "ENOSPC" || control.Code == "EDQUOT":
+		why += fmt.Sprintf("; cure: make room in %s (TMPDIR), /tmp and /dev/shm", os.TempDir())
+	case filtered():
+		why += "; this suite runs under a system call filter, which may refuse it itself; cure: run it without one, as from a login shell"
+	default:
+		why += "; what started this suite may refuse it itself"
+	}
+	return why
+}
+
+// filtered says whether what started the suite left it a system call filter, as a service manager does on request.
+func filtered() bool {
+	return !slices.Contains([]string{"0", noLine}, (&view{pid: os.Getpid()}).status("Seccomp"))
 }
 
 func told(o *pins.Outcome) string {

@@ -93,6 +93,10 @@ func (s *suite) tell(row *pins.Row) {
 
 // makeRoom makes the scratch directory, and removes what killed suites left.
 func (s *suite) makeRoom(context.Context) error {
+	if most := (&view{pid: os.Getpid()}).most("Max open files"); most < uint64(bounds.MaxDescriptors) {
+		return fmt.Errorf("the suite's own hard limit of open files is %d, and its runs need %d; cure: raise it where the suite is started (ulimit -Hn, LimitNOFILE=)",
+			most, bounds.MaxDescriptors)
+	}
 	state, err := filepath.EvalSymlinks(s.State)
 	if err != nil {
 		return fmt.Errorf("the suite has no place to run in: %w", err)
@@ -174,6 +178,7 @@ func (s *suite) compileNative(ctx context.Context) error {
 }
 
 func (s *suite) becomeDaemon(context.Context) (err error) {
+	beOrdinary(&s.undo)
 	s.daemon, err = newDaemon(s.scratch, &s.undo)
 	return err
 }
