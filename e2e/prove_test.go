@@ -199,7 +199,7 @@ func mustPass(t *testing.T, p places, e ended) {
 // are those of the rows.
 func mustBeWhole(t *testing.T, got proved) {
 	t.Helper()
-	counts, kinds, seen := map[string]int{"failed": 0, "untried": 0}, map[string]int{}, map[string]bool{}
+	counts, kinds, seen := map[string]int{"failed": 0, "notShown": 0, "untried": 0}, map[string]int{}, map[string]bool{}
 	for _, row := range got.Receipt.Rows {
 		denied := row.Verdict == "denied" && row.Confined != nil && !row.Confined.Took && (row.Confined.Code != "" || row.Kind == "look")
 		allowed := row.Verdict == "allowed" && row.Confined != nil && row.Confined.Took && row.Confined.Code == ""

@@ -84,10 +84,21 @@ once. It is about one machine, user, Node, set of libraries, kernel and build of
 confined: when one of them changes, run it again. No daemon is needed, and one that
 runs is not disturbed. Parts of the suite are in C and need a compiler, cc.
 
+Unconfined means that this Node runs with nothing around it: as the user of a run,
+and for some rows as the user who calls this, root too. Prove only a Node that you
+would run yourself. Of many rows only the program can tell what came of it: a Node
+made to deceive could get a receipt.
+
+Nothing is left. Killed (kill -9) it leaves no program running, but files: prove-* in
+--state, and confined-prove-* in TMPDIR, /tmp and /dev/shm. The next prove with the
+same --state removes them.
+
 Exit codes:
   0  it passed and the receipt is written, or --if-needed and it was not needed
-  1  a row failed, or was not tried for want of a compiler (no receipt is written
-     then), or this host cannot have the boundary, or it was interrupted
+  1  a row failed: the boundary does not hold; or one could not be shown, since what
+     it tries was refused unconfined too, or was not tried for want of a compiler (no
+     receipt is written in either case); or this host cannot have the boundary, or it
+     was interrupted
   2  a mistake in the command line
 
 --if-needed asks first what serve with the same --node, --state and --require-receipt
@@ -95,6 +106,7 @@ would say of this Node, and does nothing where it would be admitted: by a receip
 or, without --require-receipt, by an entry built into this release. It suits a service:
   ExecStartPre=/usr/bin/confined prove --if-needed
 
---json prints one document: "verdict" (passed, failed, untried, not-needed), with
-"receiptFile" and "receiptDigest" where there is one, and the whole "receipt".
+--json prints one document: "verdict" (passed, failed, not-shown, untried,
+not-needed), with "receiptFile" and "receiptDigest" where there is one, and the whole
+"receipt". Where there is no verdict nothing is on stdout: stderr says why.
 `

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"confined/internal/pins"
+	"confined/internal/prove"
 )
 
 // Widths below which a column of words says nothing. Evidence is left out then.
@@ -86,7 +87,7 @@ func byFamily(rows []pins.Row) []pins.Row {
 // unconfined and confined, evidence, verdict.
 func cellsOf(row pins.Row) [6]string {
 	outcome := outcomeText
-	if row.Kind == "look" {
+	if row.Kind == string(prove.Look) {
 		outcome = lookText
 	}
 	unconfined := outcome(row.Control)
@@ -125,14 +126,14 @@ func lookText(o *pins.Outcome) string {
 
 // byText is who acts, in few letters.
 func byText(kind string) string {
-	if kind == "javascript" {
+	if kind == string(prove.JavaScript) {
 		return "js"
 	}
 	return oneLine(kind)
 }
 
 func markOf(v pins.Verdict) string {
-	return map[pins.Verdict]string{pins.Denied: "✓", pins.Allowed: "✓", pins.Failed: "✗", pins.Untried: "·"}[v]
+	return map[pins.Verdict]string{pins.Denied: "✓", pins.Allowed: "✓", pins.Failed: "✗", pins.NotShown: "?", pins.Untried: "·"}[v]
 }
 
 // fit is the width of each column.

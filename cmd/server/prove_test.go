@@ -44,6 +44,10 @@ func fails(r *pins.Receipt) {
 	r.Rows[0].Verdict, r.Rows[0].Why, r.Rows[0].Confined = pins.Failed, "it took\x1b[31m place", &pins.Outcome{Took: true, Code: "EIO"}
 }
 
+func cannotShow(r *pins.Receipt) {
+	r.Rows[0].Verdict, r.Rows[0].Why, r.Rows[0].Control = pins.NotShown, "no room; cure: make some", &pins.Outcome{Code: "ENOSPC"}
+}
+
 func lacksCompiler(r *pins.Receipt) {
 	r.Rows[2] = pins.Row{Family: "writes", Name: "mount", Kind: "native", Evidence: "the mounts", Verdict: pins.Untried}
 }
@@ -63,6 +67,7 @@ state
         1  nobody acts
     1 allowed
     0 untried
+    0 not shown
     0 failed
 
 The boundary holds with Node 26.8.1 (/n/node), for uid UID on this host: proven in 7.5s.
@@ -121,6 +126,8 @@ func TestProveVerdicts(t *testing.T) {
 		"passed":      {asMadeUp, provePassed, nil, []string{"The boundary holds with", "receipt: "}},
 		"failed":      {fails, proveFailed, errSaid, []string{"✗ failed", "took place, EIO", "✗ failed: writes, truncate a file of the input: it took^[[31m place\n", "does NOT hold", "    1 failed"}},
 		"no compiler": {lacksCompiler, proveUntried, errSaid, []string{"· untried", "Nothing is proven", "1 rows were not tried", "gcc libc6-dev"}},
+		"not shown":   {cannotShow, proveNotShown, errSaid, []string{"? not-shown", "? not-shown: writes, truncate a file of the input: no room; cure: make some\n", "Nothing is proven", "1 rows could not be shown here", "    1 not shown"}},
+		"neither":     {func(r *pins.Receipt) { cannotShow(r); lacksCompiler(r) }, proveNotShown, errSaid, []string{"could not be shown here"}},
 		"both":        {func(r *pins.Receipt) { fails(r); lacksCompiler(r) }, proveFailed, errSaid, []string{"does NOT hold"}},
 		"nothing":     {func(r *pins.Receipt) { r.Rows = nil }, proveFailed, errSaid, []string{"does NOT hold"}},
 	} {
@@ -239,14 +246,12 @@ func TestLookAtReceipts(t *testing.T) {
 	if _, _, err = pins.WriteReceipt(receiptsDir(c), madeUp(func(r *pins.Receipt) { r.Host, r.Suite = pins.HostID(), r.Runtime })); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"x.json", "README", ".x.json-1"} {
-		if err := os.WriteFile(filepath.Join(receiptsDir(c), name), []byte("{}"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(receiptsDir(c)+"/x.json", []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	found := lookAtReceipts(c, proofs, pins.Runtime{})
-	if len(found) != 3 || !strings.HasPrefix(found[0].Detail, filepath.Dir(path)+": 1 about another Node, library or kernel, 1 of another build's boundary or suite, 1 damaged, 1 stray, 1 unfinished (") ||
-		found[1].Detail != "README is stray: it has no name of a receipt" || !strings.HasPrefix(found[2].Detail, "x.json is damaged: ") || found[2].Verdict != verdictNote {
+	if len(found) != 2 || found[0].Detail != filepath.Dir(path)+": 1 about another Node, library or kernel, 1 of another build's boundary or suite, 1 damaged" ||
+		!strings.HasPrefix(found[1].Detail, "x.json is damaged: ") || found[1].Verdict != verdictNote {
 		t.Errorf("%+v", found)
 	}
 }

@@ -15,7 +15,8 @@ import (
 // What a suite comes to.
 const (
 	provePassed    = "passed"
-	proveFailed    = "failed"     // a row is not as it must be
+	proveFailed    = "failed"     // a row is not as it must be, confined
+	proveNotShown  = "not-shown"  // none failed, but what must take place unconfined did not
 	proveUntried   = "untried"    // none failed, but not all were tried: no compiler
 	proveNotNeeded = "not-needed" // nothing was run
 )
@@ -39,6 +40,8 @@ func verdictOf(r pins.Receipt) string {
 	switch {
 	case r.Passed():
 		return provePassed
+	case r.Counts.Failed == 0 && r.Counts.NotShown > 0:
+		return proveNotShown
 	case r.Counts.Failed == 0 && r.Counts.Untried > 0:
 		return proveUntried
 	}
@@ -61,15 +64,20 @@ func (p proved) print(to io.Writer, node string) error {
 	return err
 }
 
-// writeFailures repeats the rows that failed.
+// writeFailures repeats the rows that failed, and after them those that could
+// not be shown.
 func writeFailures(b *strings.Builder, rows []pins.Row) {
-	for _, row := range rows {
-		if row.Verdict == pins.Failed {
-			fmt.Fprintf(b, "%s failed: %s: %s\n", markOf(row.Verdict), oneLine(row.Family+", "+row.Name), oneLine(row.Why))
+	for _, verdict := range []pins.Verdict{pins.Failed, pins.NotShown} {
+		any := false
+		for _, row := range rows {
+			if row.Verdict == verdict {
+				any = true
+				fmt.Fprintf(b, "%s %s: %s: %s\n", markOf(verdict), verdict, oneLine(row.Family+", "+row.Name), oneLine(row.Why))
+			}
 		}
-	}
-	if slices.ContainsFunc(rows, func(r pins.Row) bool { return r.Verdict == pins.Failed }) {
-		b.WriteString("\n")
+		if any {
+			b.WriteString("\n")
+		}
 	}
 }
 
@@ -91,7 +99,7 @@ func writeCounts(b *strings.Builder, r pins.Receipt) {
 	for _, reason := range listed {
 		fmt.Fprintf(b, "%9d  %s\n", reasons[reason], oneLine(reason))
 	}
-	fmt.Fprintf(b, "%5d allowed\n%5d untried\n%5d failed\n\n", c.Allowed, c.Untried, c.Failed)
+	fmt.Fprintf(b, "%5d allowed\n%5d untried\n%5d not shown\n%5d failed\n\n", c.Allowed, c.Untried, c.NotShown, c.Failed)
 }
 
 // sentence is the verdict in words, with how long it took and the receipt.
@@ -104,6 +112,9 @@ func (p proved) sentence(node string) string {
 		return fmt.Sprintf("The boundary holds with %s: proven in %s.\nreceipt: %s\n", oneLine(what), took, oneLine(p.File))
 	case p.Verdict == provePassed:
 		return fmt.Sprintf("The boundary held with %s, in %s, but there is no receipt of it.\n", oneLine(what), took)
+	case p.Verdict == proveNotShown:
+		return fmt.Sprintf("Nothing is proven about %s: confined all was as it must be, but %d rows could not be shown here, since what they try was refused unconfined too (%s). No receipt was written.\ncure: see what is marked %s above for what is in the way, and run it again\n",
+			oneLine(what), r.Counts.NotShown, took, markOf(pins.NotShown))
 	case p.Verdict == proveUntried:
 		return fmt.Sprintf("Nothing is proven about %s: %d rows were not tried, for want of a C compiler (%s).\ncure: %s\n", oneLine(what), r.Counts.Untried, took, cureCompiler)
 	}

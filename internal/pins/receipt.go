@@ -14,10 +14,11 @@ type Verdict string
 
 // The verdicts of a [Row].
 const (
-	Denied  Verdict = "denied"  // it did not take place confined, and the program was told the expected code
-	Allowed Verdict = "allowed" // an allowed twin, which took place confined
-	Failed  Verdict = "failed"  // anything else, also a control that did not succeed
-	Untried Verdict = "untried" // there was no native probe: no compiler
+	Denied   Verdict = "denied"    // it did not take place confined, and the program was told the expected code
+	Allowed  Verdict = "allowed"   // an allowed twin, which took place confined
+	Failed   Verdict = "failed"    // anything else
+	NotShown Verdict = "not-shown" // confined it is as it must be, but its control did not succeed, so that nothing is shown
+	Untried  Verdict = "untried"   // there was no native probe: no compiler
 )
 
 // Row is one probe of the boundary suite with both outcomes.
@@ -30,7 +31,7 @@ type Row struct {
 	Confined  *Outcome `json:"confined,omitempty"`
 	Evidence  string   `json:"evidence"` // what the host looked at
 	Verdict   Verdict  `json:"verdict"`
-	Why       string   `json:"why,omitempty"` // of a row that failed
+	Why       string   `json:"why,omitempty"` // of a row that failed or is not shown
 }
 
 // Counts are the rows by what they came to. Denied rows whose control succeeded stand apart from those that can have none.
@@ -39,6 +40,7 @@ type Counts struct {
 	DeniedUnmatched int `json:"deniedWithoutControl"`
 	Allowed         int `json:"allowed"`
 	Failed          int `json:"failed"`
+	NotShown        int `json:"notShown"`
 	Untried         int `json:"untried"`
 }
 
@@ -53,6 +55,8 @@ func Count(rows []Row) Counts {
 			c.DeniedUnmatched++
 		case r.Verdict == Allowed:
 			c.Allowed++
+		case r.Verdict == NotShown:
+			c.NotShown++
 		case r.Verdict == Untried:
 			c.Untried++
 		default:
@@ -89,7 +93,7 @@ const ReceiptFormat = "confined-receipt/1"
 
 // Passed says whether the suite was tried whole and every row is as it must be.
 func (r Receipt) Passed() bool {
-	return r.Counts.Failed == 0 && r.Counts.Untried == 0 && r.Counts.Denied > 0 && r.Counts.Allowed > 0
+	return r.Counts.Failed == 0 && r.Counts.NotShown == 0 && r.Counts.Untried == 0 && r.Counts.Denied > 0 && r.Counts.Allowed > 0
 }
 
 // EndedAt is when the suite was done.

@@ -129,10 +129,10 @@ func (r Row) problem() string {
 		return "is of no known kind"
 	case r.Verdict == Denied && (!controlled || r.Confined == nil || r.Confined.Took),
 		r.Verdict == Allowed && (!controlled || r.Confined == nil || !r.Confined.Took),
-		r.Verdict == Failed && r.Why == "",
+		(r.Verdict == Failed || r.Verdict == NotShown) && r.Why == "",
 		r.Verdict == Untried && (r.Control != nil || r.Confined != nil):
 		return "says " + string(r.Verdict) + ", and its outcomes do not"
-	case !slices.Contains([]Verdict{Denied, Allowed, Failed, Untried}, r.Verdict):
+	case !slices.Contains([]Verdict{Denied, Allowed, Failed, NotShown, Untried}, r.Verdict):
 		return "has no known verdict"
 	}
 	return ""

@@ -47,7 +47,7 @@ func TestReceiptRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprintf("%+v", again.Counts) != "{Denied:1 DeniedUnmatched:2 Allowed:1 Failed:0 Untried:0}" || !again.Passed() || again.Rows[0].Control.Said != "made <it> & é" {
+	if fmt.Sprintf("%+v", again.Counts) != "{Denied:1 DeniedUnmatched:2 Allowed:1 Failed:0 NotShown:0 Untried:0}" || !again.Passed() || again.Rows[0].Control.Said != "made <it> & é" {
 		t.Errorf("%+v", again)
 	}
 	local := r
@@ -132,7 +132,7 @@ func TestWriteReceipt(t *testing.T) {
 		t.Errorf("left: %v, %v", entries, err)
 	}
 	for name, edit := range map[string]func(*Receipt){
-		"failed": func(r *Receipt) { r.Rows[0].Verdict, r.Rows[0].Why = Failed, "it did" }, "untried": func(r *Receipt) {
+		"failed": func(r *Receipt) { r.Rows[0].Verdict, r.Rows[0].Why = Failed, "it did" }, "not shown": func(r *Receipt) { r.Rows[0].Verdict, r.Rows[0].Why = NotShown, "no room" }, "untried": func(r *Receipt) {
 			r.Rows[1] = Row{Family: "f", Name: "n", Kind: "native", Evidence: "e", Verdict: Untried}
 		},
 		"nothing": func(r *Receipt) { r.Rows = nil },

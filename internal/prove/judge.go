@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,15 +81,17 @@ func judge(p Probe, confined, control findings) pins.Row {
 		row.NoControl = control.noControl[p.Name]
 	}
 	row.Confined = confined.of(p)
-	trouble := confined.trouble
 	if row.NoControl == "" {
 		row.Control = control.of(p)
-		trouble = cmp.Or(trouble, control.trouble)
 	}
-	row.Why = cmp.Or(trouble, fault(p, row))
+	row.Why = cmp.Or(confined.trouble, fault(p, row))
+	row.Verdict = pins.Failed
+	if row.Why == "" && row.NoControl == "" {
+		row.Why = cmp.Or(control.trouble, controlFault(p, row.Control))
+		row.Verdict = pins.NotShown
+	}
 	switch {
 	case row.Why != "":
-		row.Verdict = pins.Failed
 	case p.Allowed():
 		row.Verdict = pins.Allowed
 	default:
@@ -113,7 +117,7 @@ func (f findings) of(p Probe) *pins.Outcome {
 	return nil
 }
 
-// fault says what of a row is not as it must be, or nothing.
+// fault says what of a row is not as it must be confined, or nothing.
 func fault(p Probe, row pins.Row) string {
 	want := p.CodeOn(runtime.GOOS)
 	switch {
@@ -127,16 +131,35 @@ func fault(p Probe, row pins.Row) string {
 		return "it was denied confined: " + told(row.Confined)
 	case row.Confined.Code != want:
 		return fmt.Sprintf("confined, the program was told %s, not %s", told(row.Confined), want)
-	case row.NoControl != "":
-		return ""
-	case row.Control == nil:
-		return "unconfined, nothing was said of it"
-	case p.Kind == Look && !row.Control.Took:
-		return "the look finds an unconfined process no weaker: " + row.Control.Said
-	case !row.Control.Took || row.Control.Code != "":
-		return "it did not take place unconfined: " + told(row.Control)
 	}
 	return ""
+}
+
+// controlFault says why a control shows nothing, or nothing: what came of it unconfined, and what else than the boundary may have refused it.
+func controlFault(p Probe, control *pins.Outcome) string {
+	switch {
+	case control == nil:
+		return "unconfined, nothing was said of it"
+	case p.Kind == Look && !control.Took:
+		return "the look finds an unconfined process no weaker: " + control.Said
+	case control.Took && control.Code == "":
+		return ""
+	}
+	why := "it did not take place unconfined: " + told(control)
+	switch {
+	case control.Code == "ENOSPC" || control.Code == "EDQUOT":
+		why += fmt.Sprintf("; cure: make room in %s (TMPDIR), /tmp and /dev/shm", os.TempDir())
+	case filtered():
+		why += "; this suite runs under a system call filter, which may refuse it itself; cure: run it without one, as from a login shell"
+	default:
+		why += "; what started this suite may refuse it itself"
+	}
+	return why
+}
+
+// filtered says whether what started the suite left it a system call filter, as a service manager does on request.
+func filtered() bool {
+	return !slices.Contains([]string{"0", noLine}, (&view{pid: os.Getpid()}).status("Seccomp"))
 }
 
 func told(o *pins.Outcome) string {

@@ -30,14 +30,16 @@ func TestJudge(t *testing.T) {
 		{"another code", denied, &pins.Outcome{Code: "EACCES"}, &took, pins.Failed, "was told EACCES"},
 		{"no code", denied, &pins.Outcome{}, &took, pins.Failed, "not EPERM"},
 		{"nothing confined", denied, silent, &took, pins.Failed, "confined, nothing was said"},
-		{"nothing unconfined", denied, &refused, silent, pins.Failed, "unconfined, nothing was said"},
-		{"the control was denied too", denied, &refused, &refused, pins.Failed, "not take place unconfined"},
-		{"the control took place and was told an error", denied, &refused, &pins.Outcome{Took: true, Code: "EIO"}, pins.Failed, "not take place unconfined"},
+		{"nothing unconfined", denied, &refused, silent, pins.NotShown, "unconfined, nothing was said"},
+		{"the control was denied too", denied, &refused, &refused, pins.NotShown, "not take place unconfined"},
+		{"the control took place and was told an error", denied, &refused, &pins.Outcome{Took: true, Code: "EIO"}, pins.NotShown, "not take place unconfined"},
 		{"an allowed act that was denied", allowed, &refused, &took, pins.Failed, "denied confined"},
 		{"an allowed act with no effect", allowed, &pins.Outcome{}, &took, pins.Failed, "denied confined"},
-		{"an allowed act that works nowhere", allowed, &took, &refused, pins.Failed, "not take place unconfined"},
+		{"neither is as it must be", denied, &took, silent, pins.Failed, "took place confined"},
+		{"no room for the control", denied, &refused, &pins.Outcome{Code: "ENOSPC"}, pins.NotShown, "cure: make room in"},
+		{"an allowed act that works nowhere", allowed, &took, &refused, pins.NotShown, "not take place unconfined"},
 		{"a weak process", look, &took, &took, pins.Failed, "weaker than promised"},
-		{"a look that cannot fail", look, &pins.Outcome{}, &pins.Outcome{}, pins.Failed, "no weaker"},
+		{"a look that cannot fail", look, &pins.Outcome{}, &pins.Outcome{}, pins.NotShown, "no weaker"},
 	} {
 		got := judge(row.p, found(row.confined), found(row.control))
 		if told := got.Control; told != nil && row.p.Kind != Look && told.Took && told.Code == "" && told.Said != "" {
@@ -60,7 +62,7 @@ func TestJudgeOfPlaces(t *testing.T) {
 	}
 	broken = control
 	broken.trouble = "it ended too early"
-	if got := judge(p, good, broken); got.Verdict != pins.Failed || got.Why != broken.trouble {
+	if got := judge(p, good, broken); got.Verdict != pins.NotShown || got.Why != broken.trouble {
 		t.Errorf("of a control with trouble: %+v", got)
 	}
 	broken.noControl = map[string]string{"row": "this host has no IPv6"}

@@ -73,7 +73,7 @@ func linuxReads() []Probe {
 		proc("the host's mounts", "proc_list fs", "ENOENT"),
 		reserved(proc("the kernel's memory", "proc_open kcore", "ENOENT")),
 		reserved(proc("the pages of the host", "proc_open kpageflags", "ENOENT")),
-		reserved(Probe{Name: "the processor's memory device", Act: "path /dev/mem", Code: "ENOENT", Twin: "the null device, to read"}),
+		reserved(Probe{Name: "the memory device", Act: "path /dev/mem", Code: "ENOENT", Twin: "the null device, to read"}),
 		reserved(Probe{Name: "the kernel's log device", Act: "path /dev/kmsg", Code: "ENOENT", Twin: "the null device, to read"}),
 		reserved(Probe{Name: "a file of another user", Act: "path /etc/shadow", Code: "ENOENT"}),
 		Probe{Name: "the devices of the host", Act: "path /sys/devices", Code: "ENOENT"},

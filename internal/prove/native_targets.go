@@ -43,7 +43,7 @@ func (s *scene) lookNative(seen map[string]string) {
 		made, _ := filepath.Glob(at + "/n*")
 		seen["native "+dir] = fingerprint(append(made, at, at+"/f", at+"/g")...)
 	}
-	seen["policy scheduled"] = s.victims["scheduled"].stat(38)
+	seen["policy scheduled"] = s.victims["scheduled"].stat(policyField)
 	limits, _ := readText(fmt.Sprintf("/proc/%d/limits", s.victims["limited"].pid))
 	seen["limits limited"] = limits
 }

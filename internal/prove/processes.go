@@ -59,9 +59,10 @@ func signals() []Probe {
 	}
 	table = family("Signals", "a signal to oneself", "nothing: a run can signal itself alone", table)
 	return append(table, family(familyOthers, "ask for one's own priority", "nothing: a run can change itself alone", []Probe{
-		{Name: "another's priority", Act: `os.setPriority(w.victims.reniced, 7)`, Code: "ERR_SYSTEM_ERROR", Evidence: changed("nice reniced")},
-		{Name: "another's priority, asked", Act: `return "nice " + os.getPriority(w.victims.read)`, Code: "ERR_SYSTEM_ERROR", Evidence: says("nice 0")},
-		{Name: "one's own priority", Act: `os.setPriority(1)`, Code: "ERR_SYSTEM_ERROR", Evidence: changed("nice own")},
+		{Name: "another's priority", Act: `os.setPriority(w.victims.reniced, 19)`, Code: "ERR_SYSTEM_ERROR", Evidence: changed("nice reniced")},
+		{Name: "another's priority, asked", Act: `return "priority " + os.getPriority(w.victims.read)`, Code: "ERR_SYSTEM_ERROR", Evidence: Evidence{
+			Text: "the program says what the priority is", took: func(s *scene, said string) bool { return said == "priority "+s.before["nice read"] }}},
+		{Name: "one's own priority", Act: `os.setPriority(Math.min(19, os.getPriority() + 1))`, Code: "ERR_SYSTEM_ERROR", Evidence: changed("nice own")},
 		{Name: "another user", Act: `process.setuid(process.getuid()); return "set"`, Code: "EPERM", Evidence: says("set")},
 		{Name: "another group", Act: `process.setgid(process.getgid()); return "set"`, Code: "EPERM", Evidence: says("set")},
 	})...)

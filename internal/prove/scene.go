@@ -43,7 +43,7 @@ type sight struct {
 
 // newScene makes a scene for u around a slot; an empty one means one of the scene's own. What it makes is taken back by undo.
 func newScene(d *daemon, slot string, u user, undo *cleanup) (*scene, error) {
-	s := &scene{user: u, slot: slot, daemon: d, undo: undo, expect: map[string]string{}, noControl: map[string]string{}, looked: map[string]sight{}}
+	s := &scene{user: u, slot: slot, daemon: d, undo: undo, expect: map[string]string{}, noControl: strictRows(), looked: map[string]sight{}}
 	var err error
 	if s.dir, err = s.open(os.TempDir(), "/tmp", "/var/tmp"); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func newScene(d *daemon, slot string, u user, undo *cleanup) (*scene, error) {
 
 // open makes a directory that is open to everybody, for as long as the suite lasts.
 func (s *scene) open(parents ...string) (string, error) {
-	dir, err := openDir(s.user, parents...)
+	dir, err := openDir(s.user, s.daemon.note, parents...)
 	if err == nil {
 		s.undo.later(func() { os.RemoveAll(dir) })
 	}

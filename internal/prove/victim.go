@@ -3,6 +3,8 @@ package prove
 import (
 	"fmt"
 	osexec "os/exec"
+	"runtime"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -48,11 +50,20 @@ func (v *victim) dead() bool {
 	}
 }
 
-// nice is the priority of a process, as the kernel says it.
+// nice is the priority of a process in Node's terms, from -20 to 19.
 func nice(pid int) string {
 	priority, err := unix.Getpriority(unix.PRIO_PROCESS, pid)
-	return fmt.Sprint(priority, err)
+	if err != nil {
+		return err.Error()
+	}
+	if runtime.GOOS == "linux" {
+		priority = 20 - priority // which the system call is told by, never negative
+	}
+	return strconv.Itoa(priority)
 }
+
+// policyField is how a process is scheduled, of [statOf].
+const policyField = 38
 
 // stat is a field of /proc/PID/stat, counted from the state; empty where there is no /proc, or no such process.
 func (v *victim) stat(field int) string {

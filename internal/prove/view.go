@@ -51,8 +51,11 @@ func (v *view) after(file, start string) string {
 			return strings.Join(strings.Fields(value), " ")
 		}
 	}
-	return "no such line"
+	return noLine
 }
+
+// noLine is what is found where a file has no such line.
+const noLine = "no such line"
 
 // descriptorsOf are the descriptors of a process, and what they lead to.
 func descriptorsOf(pid int) map[int]string {
@@ -96,7 +99,7 @@ func (s *scene) lookAtProcess(p *player) {
 		s.looked[row.Name] = sight{found, weak}
 		if v.pid = os.Getpid(); row.Evidence.inherited {
 			if _, weak := row.Evidence.look(&v); !weak {
-				s.noControl[row.Name] = "what started this suite is as strict itself"
+				s.noControl[row.Name] = asStrict
 			}
 		}
 	}

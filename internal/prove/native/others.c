@@ -29,7 +29,7 @@ static int ask_daemon(void) { return result(kill(number("daemon"), 0)); }
 static int ask_group(void) { return result(kill(0, 0)); }
 static int ask_self(void) { return result(kill(getpid(), 0)); }
 static int raise_here(void) { return result(raise(SIGURG)); }
-static int nice_other(void) { return result(setpriority(PRIO_PROCESS, victim("reniced"), 7)); }
+static int nice_other(void) { return result(setpriority(PRIO_PROCESS, victim("reniced"), 19)); }
 static int nice_user(void) { return result(setpriority(PRIO_USER, 0, 0)); }
 static int nice_asked(void) {
 	errno = 0;
@@ -127,8 +127,8 @@ static int peek_self(void) {
 	return result(process_vm_readv(getpid(), &to, 1, &from, 1, 0));
 }
 static int limit_other(void) {
-	struct rlimit l = {0, 0};
-	return result(prlimit(victim("limited"), RLIMIT_CORE, &l, NULL));
+	struct rlimit l = {8, 8};
+	return result(prlimit(victim("limited"), RLIMIT_NOFILE, &l, NULL));
 }
 static int limit_other_asked(void) {
 	struct rlimit l;
@@ -139,7 +139,7 @@ static int schedule_other(void) {
 	return result(sched_setscheduler(victim("scheduled"), SCHED_BATCH, &p));
 }
 static int schedule_other_by_attributes(void) {
-	struct { uint32_t size, policy; uint64_t flags; int32_t nice; uint32_t priority; uint64_t runtime, deadline, period; } a = {48, SCHED_BATCH, 0, 0, 0, 0, 0, 0};
+	struct { uint32_t size, policy; uint64_t flags; int32_t nice; uint32_t priority; uint64_t runtime, deadline, period; } a = {48, SCHED_BATCH, 0, 19, 0, 0, 0, 0};
 	return result(syscall(SYS_sched_setattr, quiet(), &a, 0));
 }
 static int nobody_scheduled(void) { // a process that does not exist: unconfined the kernel says so

@@ -121,7 +121,7 @@ static int reaper(void) { return result(prctl(PR_SET_CHILD_SUBREAPER, 1)); }
 static int timer_slack(void) { return result(prctl(PR_SET_TIMERSLACK, 1)); }
 static int core_scheduling(void) { return result(prctl(62, 1, 0, 0, 0)); }
 static int thread_name(void) { return result(prctl(PR_SET_NAME, "probe")); }
-static int own_nice(void) { return result(setpriority(PRIO_PROCESS, 0, 1)); }
+static int own_nice(void) { return result(setpriority(PRIO_PROCESS, 0, 19)); }
 static int own_affinity(void) {
 	cpu_set_t set;
 	CPU_ZERO(&set);
