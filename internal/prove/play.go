@@ -111,7 +111,6 @@ func (s *suite) tryConfined(ctx context.Context, c *cast, table []Probe) (findin
 	if err != nil {
 		return findings{}, err
 	}
-	scene.world["init"] = 1
 	input, err := c.input(scene, table)
 	if err != nil {
 		return findings{}, err
@@ -134,7 +133,6 @@ func (s *suite) tryUnconfined(ctx context.Context, c *cast, u user, table []Prob
 	if err != nil {
 		return findings{}, err
 	}
-	scene.world["init"] = scene.victims["init"].pid
 	if err := c.furnish(scene, table); err != nil {
 		return findings{}, err
 	}
