@@ -34,14 +34,15 @@ type Progress struct {
 // Run tries every row of the table on this host with one Node and returns what came of it, whether or not each row is as it must be.
 //
 // This process plays the daemon: until Run returns it has an environment and an open file that nobody should give a daemon, and
-// counts the SIGUSR1 that reach it. Nothing else may start processes meanwhile. Whatever happens, Run leaves no file and no process.
+// counts the SIGUSR1 that reach it. Nothing else may start processes meanwhile. Whatever happens, Run leaves no file and no process, or says
+// so by a [*LeftError] in its error.
 //
 // Errors: *exec.HostError when this host cannot have the boundary, *pins.UnavailableError when the Node cannot be identified, ctx's own, or
 // something that the suite itself could not do. A row that failed is no error.
-func Run(ctx context.Context, o Options) (pins.Receipt, error) {
+func Run(ctx context.Context, o Options) (receipt pins.Receipt, err error) {
 	began := time.Now()
 	s := &suite{Options: o, total: len(Probes())}
-	defer s.undo.now()
+	defer s.undo.now(&err)
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
@@ -101,7 +102,7 @@ func (s *suite) makeRoom(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the suite has no place to run in: %w", err)
 	}
-	s.undo.later(func() { os.RemoveAll(s.scratch) })
+	s.undo.try(func() error { return os.RemoveAll(s.scratch) })
 	s.pool, err = ns.NewPool(ns.Config{Root: filepath.Join(s.scratch, "root"), MaxRetained: 4, State: filepath.Join(s.scratch, "state")})
 	return err
 }
