@@ -34,8 +34,8 @@ type proved struct {
 		Node, NodeSha256, Runtime, Profile, Host, NodeVersion string
 		Counts                                                map[string]int
 		Rows                                                  []struct {
-			Family, Name, Kind, NoControl, Verdict, Evidence string
-			Control, Confined                                *actOutcome
+			Family, Name, Kind, NoControl, Verdict, Evidence, Why string
+			Control, Confined                                     *actOutcome
 		}
 	}
 }
@@ -165,7 +165,12 @@ func strangeNode(t *testing.T, at string) string {
 func mustPass(t *testing.T, p places, e ended) {
 	t.Helper()
 	if e.code != 0 || !strings.Contains(e.stderr, "confined prove: ") {
-		t.Fatalf("prove ended with %d\n%s%s", e.code, e.stdout, e.stderr)
+		for _, row := range decode[proved](t, []byte(e.stdout)).Receipt.Rows {
+			if row.Verdict != "denied" && row.Verdict != "allowed" {
+				t.Errorf("%s, %s: %s: %s", row.Family, row.Name, row.Verdict, row.Why)
+			}
+		}
+		t.Fatalf("prove ended with %d\n%s", e.code, e.stderr)
 	}
 	got := decode[proved](t, []byte(e.stdout))
 	r := got.Receipt
@@ -234,6 +239,9 @@ func (d *daemon) followsItsReceipt(t *testing.T, file, cure string) {
 	must(t, os.Rename(d.dir+"/away", file))
 	got, _, _ := d.postRun(t, r)
 	d.mustBeRight(t, r, got)
+	if said := strings.Count(d.log.String(), `"the boundary is proven with this Node"`); said != 2 {
+		t.Errorf("the proof came twice, and the log says so %d times", said)
+	}
 }
 
 // mustBeProvenBy fails unless /v1/runtime names this receipt, by the digest of

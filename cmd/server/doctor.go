@@ -99,7 +99,11 @@ func lookAtNode(c *config) ([]finding, error) {
 	defer cancel()
 	proofs := newProofs(*c)
 	description, err := describeNode(ctx, *c, scratch, proofs)
-	return append(judgeNode(*c, description, err), lookAtReceipts(*c, proofs, description.Runtime)...), nil
+	rt := description.Runtime
+	if unproven, ok := errors.AsType[*exec.UnprovenError](err); ok {
+		rt = unproven.Runtime
+	}
+	return append(judgeNode(*c, description, err), lookAtReceipts(*c, proofs, rt)...), nil
 }
 
 // describeNode identifies the runtime, with scratch as the private directory of
@@ -132,15 +136,14 @@ func judgeNode(c config, d exec.Description, err error) []finding {
 			{evidence, verdictNo, host.Problem, host.Cure}}
 	case errors.As(err, &unproven):
 		return []finding{
-			{"node", verdictNo, nodeText(unproven.Node, unproven.Version, unproven.SHA256) + "; the boundary is not proven with it: " + unproven.Why, pins.CureUnproven(unproven.Node, c.state)},
+			{"node", verdictNo, nodeText(unproven.Runtime) + "; the boundary is not proven with it: " + unproven.Why, pins.CureUnproven(c.node, c.state)},
 			{evidence, verdictOK, "node --version ran inside the whole boundary", ""}}
 	case errors.As(err, &unavailable):
 		return []finding{{"node", verdictNo, unavailable.Path + " " + unavailable.Problem, unavailable.Cure}}
 	case err != nil:
 		return []finding{{"node", verdictNo, err.Error(), "see the message; run doctor again"}}
 	}
-	rt := d.Runtime
 	return []finding{
-		{"node", verdictOK, nodeText(rt.Node, rt.NodeVersion, rt.NodeSHA256()) + "; proven (" + provenBy(d.Proof) + ")", ""},
+		{"node", verdictOK, nodeText(d.Runtime) + "; proven (" + provenBy(d.Proof) + ")", ""},
 		{evidence, verdictOK, "node --version ran inside the whole boundary", ""}}
 }

@@ -19,7 +19,7 @@ func provenBy(p pins.Proof) string {
 
 // cureReceipts is for a directory of receipts that is not looked into.
 func cureReceipts(c config) string {
-	return "chmod 700 " + shellWord(receiptsDir(c)) + " if it is yours, or move it away"
+	return "chmod 700 " + pins.ShellWord(receiptsDir(c)) + " if it is yours, or move it away"
 }
 
 // lookAtReceipts counts what is among the receipts, with rt as the runtime in
@@ -37,7 +37,7 @@ func lookAtReceipts(c config, proofs *pins.Proofs, rt pins.Runtime) []finding {
 	var unfit []finding
 	for _, f := range found {
 		counts[f.State]++
-		if f.State == pins.ReceiptDamaged || f.State == pins.ReceiptForeign {
+		if f.State.Unfit() {
 			unfit = append(unfit, finding{"receipt", verdictNote, fmt.Sprintf("%s is %s: %s", filepath.Base(f.File), f.State, f.Why), ""})
 		}
 	}
@@ -47,7 +47,8 @@ func lookAtReceipts(c config, proofs *pins.Proofs, rt pins.Runtime) []finding {
 		words string
 	}{
 		{pins.ReceiptProves, "about this Node"}, {pins.ReceiptOther, "about another Node, library or kernel"}, {pins.ReceiptStale, "of another build's boundary or suite"},
-		{pins.ReceiptForeign, "foreign"}, {pins.ReceiptDamaged, "damaged"},
+		{pins.ReceiptForeign, "foreign"}, {pins.ReceiptDamaged, "damaged"}, {pins.ReceiptStray, "stray"},
+		{pins.ReceiptUnfinished, "unfinished (of a suite that ends now, or left where the system went down; not touched)"},
 	} {
 		if counts[s.state] > 0 {
 			said = append(said, fmt.Sprintf("%d %s", counts[s.state], s.words))

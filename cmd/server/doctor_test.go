@@ -47,6 +47,8 @@ func TestJudgeNode(t *testing.T) {
 	rt := pins.Runtime{NodeVersion: "26.8.1"}
 	rt.Node = "/opt/node"
 	rt.Files = []pins.RuntimeFile{{Path: "/lib/x"}, {Path: "/opt/node", SHA256: sum}}
+	old := rt
+	old.NodeVersion = "20.1.0"
 	proven := exec.Description{Runtime: rt, Proof: pins.Proof{Kind: "built-in"}}
 	for name, row := range map[string]struct {
 		d    exec.Description
@@ -56,7 +58,7 @@ func TestJudgeNode(t *testing.T) {
 	}{
 		"proven":   {proven, nil, true, []string{"/opt/node, version 26.8.1, sha256 0102", "proven (built-in)"}},
 		"host":     {exec.Description{}, &exec.HostError{Problem: "no Landlock", Cure: "a newer kernel"}, false, []string{"no Landlock", "a newer kernel"}},
-		"unproven": {exec.Description{}, &exec.UnprovenError{Node: "/opt/node", Version: "20.1.0", SHA256: "ab", Why: "no receipt"}, false, []string{"version 20.1.0, sha256 ab; the boundary is not proven with it: no receipt", "`confined prove --node /opt/node --state /var/s`", "name an official Node"}},
+		"unproven": {exec.Description{}, &exec.UnprovenError{Runtime: old, Why: "no receipt"}, false, []string{"version 20.1.0, sha256 0102", "; the boundary is not proven with it: no receipt", "`confined prove --node /opt/node --state /var/s`", "name an official Node"}},
 		"shim":     {exec.Description{}, &pins.UnavailableError{Path: "/shim", Problem: "is a script", Cure: "name the binary"}, false, []string{"/shim is a script", "name the binary"}},
 		"other":    {exec.Description{}, errors.New("interrupted"), false, []string{"interrupted"}},
 	} {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"confined/internal/pins"
 )
 
 // print writes the report for people: one aligned line for each finding, and
@@ -35,6 +37,6 @@ func pad(text string, width int) string {
 	return strings.Repeat(" ", max(0, width-len([]rune(text))))
 }
 
-func nodeText(path, version, sha256 string) string {
-	return fmt.Sprintf("%s, version %s, sha256 %s", path, version, sha256)
+func nodeText(rt pins.Runtime) string {
+	return fmt.Sprintf("%s, version %s, sha256 %s", rt.Node, rt.NodeVersion, rt.NodeSHA256())
 }

@@ -84,6 +84,15 @@ once. It is about one machine, user, Node, set of libraries, kernel and build of
 confined: when one of them changes, run it again. No daemon is needed, and one that
 runs is not disturbed. Parts of the suite are in C and need a compiler, cc.
 
+Unconfined means that this Node runs with nothing around it: as the user of a run,
+and for some rows as the user who calls this, root too. Prove only a Node that you
+would run yourself. Of many rows only the program can tell what came of it: a Node
+made to deceive could get a receipt.
+
+Nothing is left. Killed (kill -9) it leaves no program running, but files: prove-* in
+--state, and confined-prove-* in TMPDIR, /tmp and /dev/shm. The next prove with the
+same --state removes them.
+
 Exit codes:
   0  it passed and the receipt is written, or --if-needed and it was not needed
   1  a row failed: the boundary does not hold; or one could not be shown, since what

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"confined/internal/pins"
 )
 
 // privateMode is what every directory of the daemon's is made with.
@@ -50,7 +52,7 @@ func privateDir(dir string) error {
 		return &unfitError{fmt.Sprintf("%s belongs to uid %d and this is uid %d", dir, stat.Uid, os.Geteuid()), "name a directory of your own"}
 	case info.Mode().Perm()&0o077 != 0:
 		return &unfitError{fmt.Sprintf("%s is open to others (mode %04o)", dir, info.Mode().Perm()),
-			"chmod 700 " + shellWord(dir) + " if it serves only this, or name a directory of its own"}
+			"chmod 700 " + pins.ShellWord(dir) + " if it serves only this, or name a directory of its own"}
 	}
 	return nil
 }

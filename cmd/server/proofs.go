@@ -21,23 +21,20 @@ func newProofs(c config) *pins.Proofs {
 	})
 }
 
-// herald are the proofs of a daemon, which says in its log what it goes by.
+// herald says in the log of a daemon what it goes by.
 type herald struct {
-	*pins.Proofs
-	log *slog.Logger
+	proofs *pins.Proofs
+	log    *slog.Logger
 
 	mu   sync.Mutex
-	last pins.Proof
+	last pins.Proof // zero where the latest answer was that there is none
 }
 
-// of is Proofs.Of, with a line in the log where the proof is not the one before.
+// of asks the proofs, and logs a proof that is not the one of the answer before.
 func (h *herald) of(rt pins.Runtime) (pins.Proof, error) {
-	proof, err := h.Of(rt)
-	if err != nil {
-		return proof, err
-	}
+	proof, err := h.proofs.Of(rt) // zero with an error
 	h.mu.Lock()
-	fresh := proof != h.last
+	fresh := err == nil && proof != h.last
 	h.last = proof
 	h.mu.Unlock()
 	if fresh {
@@ -47,18 +44,18 @@ func (h *herald) of(rt pins.Runtime) (pins.Proof, error) {
 		}
 		h.log.Info("the boundary is proven with this Node", said...)
 	}
-	return proof, nil
+	return proof, err
 }
 
 // logUnfit names the receipts that prove nothing to this daemon, whatever its
 // Node is.
 func (h *herald) logUnfit() {
-	found, err := h.Survey(pins.Runtime{})
+	found, err := h.proofs.Survey(pins.Runtime{})
 	if err != nil {
 		h.log.Warn("no receipt counts", "error", err)
 	}
 	for _, f := range found {
-		if f.State == pins.ReceiptDamaged || f.State == pins.ReceiptForeign {
+		if f.State.Unfit() {
 			h.log.Warn("a receipt that does not count: not touched", "file", f.File, "state", string(f.State), "why", f.Why)
 		}
 	}

@@ -61,7 +61,7 @@ func (o runOptions) stdinProgram(in io.Reader) (client.Tree, string, error) {
 func (o runOptions) directoryProgram() (client.Tree, string, error) {
 	if info, err := os.Stat(o.program); err == nil && !info.IsDir() {
 		return client.Tree{}, "", fmt.Errorf("%s is no directory: name the one it is in, with --entry %s, or send it alone: confined run - < %s",
-			o.program, filepath.Base(o.program), shellWord(o.program))
+			o.program, filepath.Base(o.program), pins.ShellWord(o.program))
 	}
 	tree, err := client.ReadTree(o.program, o.exclude...)
 	if err != nil {

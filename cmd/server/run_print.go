@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"confined/client"
+	"confined/internal/pins"
 )
 
 // commandLimit is how long a command line may be to be printed: the least that
@@ -71,7 +72,7 @@ func printRequest(o runOptions, job client.Job, in surroundings) error {
 
 // curlCommand is the command line, without its stdin.
 func curlCommand(o runOptions, job client.Job) (string, error) {
-	words := []string{"curl -sS --unix-socket " + shellWord(o.socket) + " http://confined/v1/runs -F 'request=<-'"}
+	words := []string{"curl -sS --unix-socket " + pins.ShellWord(o.socket) + " http://confined/v1/runs -F 'request=<-'"}
 	for _, tree := range []struct {
 		name, dir string
 		paths     []string
@@ -81,7 +82,7 @@ func curlCommand(o runOptions, job client.Job) (string, error) {
 			return "", err
 		}
 		for _, path := range tree.paths {
-			words = append(words, "-F "+shellWord(tree.name+"/"+path+"="+formFile(filepath.Join(dir, filepath.FromSlash(path)))))
+			words = append(words, "-F "+pins.ShellWord(tree.name+"/"+path+"="+formFile(filepath.Join(dir, filepath.FromSlash(path)))))
 		}
 	}
 	return strings.Join(words, " \\\n  "), nil

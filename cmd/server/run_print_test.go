@@ -2,21 +2,8 @@ package main
 
 import (
 	"bytes"
-	osexec "os/exec"
 	"testing"
 )
-
-// TestShellWord has sh read each word back.
-func TestShellWord(t *testing.T) {
-	for _, word := range []string{
-		"plain", "/a/b-c_d.e@f+g=h:i,j%k", "two words", "it's", `a"b\c`, "$HOME `id` $(id)", "~", "#x", "*?[a]", "a;b&c|d>e<f", "line\nbreak", "tab\t", "ü", "-n", "!x", "{a,b}",
-	} {
-		out, err := osexec.Command("sh", "-c", "printf %s "+shellWord(word)).CombinedOutput()
-		if err != nil || string(out) != word {
-			t.Errorf("%q is written %s, which sh reads as %q (%v)", word, shellWord(word), out, err)
-		}
-	}
-}
 
 func TestFormFile(t *testing.T) {
 	for path, want := range map[string]string{

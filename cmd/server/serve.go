@@ -51,7 +51,7 @@ type daemon struct {
 	log      *slog.Logger
 	pool     *ns.Pool
 	executor *exec.Executor
-	proofs   *herald
+	herald   *herald
 	metrics  *metrics.Set
 	api      *httpapi.API
 	server   *http.Server // of the Unix socket
@@ -78,9 +78,9 @@ func newDaemon(c config, log *slog.Logger) (*daemon, error) {
 		}
 		return nil, fmt.Errorf("--root: %w", withRoot(err, c))
 	}
-	d := &daemon{config: c, log: log, pool: pool, proofs: &herald{Proofs: newProofs(c), log: log}, metrics: newMetrics()}
+	d := &daemon{config: c, log: log, pool: pool, herald: &herald{proofs: newProofs(c), log: log}, metrics: newMetrics()}
 	d.executor, err = exec.New(exec.Options{
-		Pool: pool, Node: c.node, State: c.state, Proven: d.proofs.of,
+		Pool: pool, Node: c.node, State: c.state, Proven: d.herald.of,
 		Trace: exec.Join(d.metrics.Trace(), logTrace(log)),
 	})
 	if err != nil {

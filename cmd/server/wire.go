@@ -111,7 +111,7 @@ func (d *daemon) logFound() {
 	for _, line := range d.pool.LedgerDamage() {
 		d.log.Warn("a damaged line in the quarantine records", "line", line.Line, "problem", line.Problem)
 	}
-	d.proofs.logUnfit()
+	d.herald.logUnfit()
 }
 
 // logReadiness looks at host and runtime once, ahead of the first run.

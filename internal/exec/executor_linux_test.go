@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"confined/internal/ns"
@@ -135,5 +136,18 @@ func mustGuard(t *testing.T, bug Trace) {
 	}
 	if got := list.Slots[0]; got.State != ns.Quarantined || got.Reason != ns.Unresolved {
 		t.Errorf("slot-0 is %+v", got)
+	}
+}
+
+// TestCureNamesTheSymlink: a symlink that leads to Node is part of what a
+// receipt is about, so that the cure proves what the daemon was given.
+func TestCureNamesTheSymlink(t *testing.T) {
+	w := newWorld(t)
+	w.useStandIn()
+	w.aliasNode()
+	w.proven = pins.NewProofs(pins.ProofOptions{}).Of
+	_, err := w.executor().DescribeRuntime(t.Context())
+	if want := "`confined prove --node " + w.node + " --state " + w.state + "`"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -13,16 +13,15 @@ type HostError = confine.HostError
 
 // UnprovenError says that nothing proves the boundary with this Node.
 type UnprovenError struct {
-	Node    string // canonical path
-	Version string
-	SHA256  string // of the binary, hex
+	Runtime pins.Runtime
 	Why     string // what was looked for, and what was found in its place
+	Asked   string // the path that the daemon was given: symlinks on the way are part of what is to be proven
 	State   string // where the daemon keeps its receipts
 }
 
 func (e *UnprovenError) Error() string {
 	return fmt.Sprintf("the boundary is not proven with this Node: %s is version %s, sha256 %s: %s; cure: %s",
-		e.Node, e.Version, e.SHA256, e.Why, pins.CureUnproven(e.Node, e.State))
+		e.Runtime.Node, e.Runtime.NodeVersion, e.Runtime.NodeSHA256(), e.Why, pins.CureUnproven(e.Asked, e.State))
 }
 
 // Description is the runtime as it is now, and what proves the boundary with it.
@@ -62,7 +61,7 @@ func (e *Executor) DescribeRuntime(ctx context.Context) (Description, error) {
 func (e *Executor) ProofOf(rt pins.Runtime) (pins.Proof, error) {
 	proof, err := e.proven(rt)
 	if err != nil {
-		return pins.Proof{}, &UnprovenError{Node: rt.Node, Version: rt.NodeVersion, SHA256: rt.NodeSHA256(), Why: err.Error(), State: e.state}
+		return pins.Proof{}, &UnprovenError{Runtime: rt, Why: err.Error(), Asked: e.node, State: e.state}
 	}
 	return proof, nil
 }

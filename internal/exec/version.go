@@ -9,8 +9,6 @@ import (
 	"runtime"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"confined/internal/confine"
 	"confined/internal/pins"
 )
@@ -59,7 +57,7 @@ func (v *versions) ask(ctx context.Context, c pins.Closure) (string, error) {
 			Problem: fmt.Sprintf("the confined `node --version` has no place to run in: %v", err),
 			Cure:    "make " + v.state + " a directory with room that this user can write to"}
 	}
-	defer scratch.remove()
+	defer scratch.Remove()
 	instance, err := confine.Instantiate(scratch.job(c))
 	if err != nil {
 		return "", &pins.UnavailableError{Path: c.Node, Problem: fmt.Sprintf("cannot be named in a profile (%v)", err),
@@ -127,64 +125,24 @@ func (f ProcessFacts) ending() string {
 // scratch is a namespace of nothing, for the version run: it lives outside the
 // root, holds no snapshot, and nothing confined can write to it.
 type scratch struct {
-	dir                    string
-	lock                   *os.File // held while the scratch is in use
+	*HeldDir
 	program, input, canary pins.Source
 }
 
 const scratchPrefix = "version-run-"
 
-// makeScratch also removes what killed daemons left in state. Whoever makes or
-// sweeps there holds the directory's own lock, so that a scratch without a lock
-// is nobody's.
+// makeScratch also removes what killed daemons left in state.
 func makeScratch(state string) (*scratch, error) {
-	turn, err := lockDir(state, 0)
+	held, err := MakeHeldDir(state, scratchPrefix, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer turn.Close()
-	sweepScratch(state)
-	dir, err := os.MkdirTemp(state, scratchPrefix)
-	if err != nil {
-		return nil, err
-	}
-	s := &scratch{dir: dir}
-	if s.lock, err = lockDir(dir, unix.LOCK_NB); err == nil {
-		err = s.fill()
-	}
-	if err != nil {
-		s.remove()
+	s := &scratch{HeldDir: held}
+	if err := s.fill(); err != nil {
+		s.Remove()
 		return nil, err
 	}
 	return s, nil
-}
-
-// sweepScratch removes every scratch that no live daemon holds. What cannot be
-// looked at or removed stays: it is in nobody's way.
-func sweepScratch(state string) {
-	entries, _ := os.ReadDir(state)
-	for _, e := range entries {
-		if !e.IsDir() || !strings.HasPrefix(e.Name(), scratchPrefix) {
-			continue
-		}
-		dir := filepath.Join(state, e.Name())
-		if lock, err := lockDir(dir, unix.LOCK_NB); err == nil {
-			(&scratch{dir: dir, lock: lock}).remove()
-		}
-	}
-}
-
-// lockDir takes the exclusive flock of a directory, held until it is closed.
-func lockDir(dir string, flags int) (*os.File, error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|flags); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("lock %s: %w", dir, err)
-	}
-	return f, nil
 }
 
 // scratchSlot is the slot number whose uid the version run gets, one above
@@ -219,20 +177,12 @@ func (s *scratch) take() (err error) {
 	return nil
 }
 
-func (s *scratch) path(name string) string { return filepath.Join(s.dir, name) }
+func (s *scratch) path(name string) string { return filepath.Join(s.Path, name) }
 
 func (s *scratch) job(c pins.Closure) confine.Job {
 	return confine.Job{
 		Runtime: c, Version: true, Slot: scratchSlot,
 		Program: s.program, Input: s.input, Canary: s.canary, Home: s.path("home"),
 		Limits: confine.Limits{CPUSeconds: int(versionRun.CPUSeconds), Descriptors: int(versionRun.MaxDescriptors)},
-	}
-}
-
-// remove lets go of the lock last: until then nobody else removes it too.
-func (s *scratch) remove() {
-	_ = os.RemoveAll(s.dir)
-	if s.lock != nil {
-		_ = s.lock.Close()
 	}
 }

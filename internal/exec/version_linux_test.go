@@ -30,8 +30,8 @@ func TestScratchOfAKilledDaemonIsSwept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.remove()
-	for name, want := range map[string]bool{scratchPrefix + "left": false, scratchPrefix + "held": true, "foreign": true, filepath.Base(s.dir): true} {
+	defer s.Remove()
+	for name, want := range map[string]bool{scratchPrefix + "left": false, scratchPrefix + "held": true, "foreign": true, filepath.Base(s.Path): true} {
 		if _, err := os.Stat(filepath.Join(state, name)); (err == nil) != want {
 			t.Errorf("%s: %v, want it there: %v", name, err, want)
 		}
@@ -40,8 +40,8 @@ func TestScratchOfAKilledDaemonIsSwept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer again.remove()
-	if _, err := os.Stat(s.dir); err != nil {
+	defer again.Remove()
+	if _, err := os.Stat(s.Path); err != nil {
 		t.Errorf("a scratch in use was swept: %v", err)
 	}
 }

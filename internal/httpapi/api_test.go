@@ -191,7 +191,7 @@ func TestUnknownRuntimes(t *testing.T) {
 		notReady NotReadyCode
 	}{
 		{&exec.HostError{Problem: "p", Cure: "c"}, ProblemCodeUnsupportedHost, NotReadyCodeUnsupportedHost},
-		{&exec.UnprovenError{Node: "/n", Version: "1"}, ProblemCodeUnsupportedHost, NotReadyCodeRuntimeUnproven},
+		{&exec.UnprovenError{Runtime: pins.Runtime{NodeVersion: "1"}}, ProblemCodeUnsupportedHost, NotReadyCodeRuntimeUnproven},
 		{&pins.UnavailableError{Path: "/n", Problem: "p", Cure: "c"}, ProblemCodeRuntimeUnavailable, NotReadyCodeRuntimeUnavailable},
 		{fmt.Errorf("identify: %w", &pins.UnavailableError{Path: "/n"}), ProblemCodeRuntimeUnavailable, NotReadyCodeRuntimeUnavailable},
 	} {

@@ -126,8 +126,8 @@ type runtimeWatch struct {
 	proofOf  func(pins.Runtime) (pins.Proof, error)
 	turn     chan struct{} // holds one value while somebody hashes
 
-	mu   sync.Mutex // never held while anybody hashes
-	last *exec.Description
+	mu   sync.Mutex        // never held while anybody looks at a file
+	last *exec.Description // never written again once it is here
 	err  error
 	at   time.Time // of err
 }
@@ -185,17 +185,19 @@ func (w *runtimeWatch) check(ctx context.Context) error {
 	return err
 }
 
+// known is the outcome of the latest look, and whether it still holds.
 func (w *runtimeWatch) known() (bool, error) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	same := w.last != nil && w.err == nil && w.last.Runtime.LooksUnchanged() && w.stillProven()
-	failed := w.err != nil && time.Since(w.at) < describeAgain
-	return same || failed, w.err
+	last, err, at := w.last, w.err, w.at
+	w.mu.Unlock()
+	if err != nil {
+		return time.Since(at) < describeAgain, err
+	}
+	return last != nil && last.Runtime.LooksUnchanged() && w.proves(last.Runtime), nil
 }
 
-// stillProven says whether what was last described is proven now: a receipt may
-// have been removed.
-func (w *runtimeWatch) stillProven() bool {
-	_, err := w.proofOf(w.last.Runtime)
+// proves says whether something proves rt now: a receipt may have been removed.
+func (w *runtimeWatch) proves(rt pins.Runtime) bool {
+	_, err := w.proofOf(rt)
 	return err == nil
 }

@@ -32,7 +32,7 @@ func oneOf(words []string) string {
 // CureUnproven says what admits a Node that nothing proves the boundary with.
 // The receipt is one of the daemon whose private directory is state, and of its user.
 func CureUnproven(node, state string) string {
-	return "run `confined prove --node " + node + " --state " + state + "` as the user of the daemon, which tries the boundary with it on this host " +
+	return "run `confined prove --node " + ShellWord(node) + " --state " + ShellWord(state) + "` as the user of the daemon, which tries the boundary with it on this host " +
 		"and writes a receipt, or " + CureOfficial()
 }
 

@@ -95,10 +95,11 @@ func closer(a []miss, af receiptFile, b []miss, bf receiptFile) bool {
 func (p *Proofs) none(files []receiptFile) error {
 	said, others, unsound := "there is no receipt about it", 0, []receiptFile{}
 	for _, f := range files {
-		if f.err != nil {
-			unsound = append(unsound, f)
-		} else {
+		switch {
+		case f.err == nil:
 			others++
+		case f.state != ReceiptUnfinished:
+			unsound = append(unsound, f)
 		}
 	}
 	if p.o.Dir != "" {

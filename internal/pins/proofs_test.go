@@ -180,7 +180,7 @@ func TestUnfitFiles(t *testing.T) {
 		"truncated":    {func(t *testing.T, path string) { reword(t, path, func(b []byte) []byte { return b[:len(b)/2] }) }, ReceiptDamaged, "it is no receipt"},
 		"empty":        {func(t *testing.T, path string) { reword(t, path, func([]byte) []byte { return nil }) }, ReceiptDamaged, "it is no receipt"},
 		"renamed":      {func(t *testing.T, path string) { ok(t, os.Rename(path, filepath.Dir(path)+"/mine.json")) }, ReceiptDamaged, "not what its name says"},
-		"no name":      {func(t *testing.T, path string) { ok(t, os.Rename(path, filepath.Dir(path)+"/README")) }, ReceiptForeign, "no name of a receipt"},
+		"no name":      {func(t *testing.T, path string) { ok(t, os.Rename(path, filepath.Dir(path)+"/README")) }, ReceiptStray, "no name of a receipt"},
 		"others write": {func(t *testing.T, path string) { ok(t, os.Chmod(path, 0o666)) }, ReceiptForeign, "others may write it (mode 0666)"},
 		"symlink": {func(t *testing.T, path string) {
 			away := filepath.Join(t.TempDir(), "away")
@@ -230,13 +230,15 @@ func TestSurvey(t *testing.T) {
 		p.write(func(r *Receipt) { r.Suite = sampleDigest('1') }):               ReceiptStale,
 		p.write(func(r *Receipt) { r.UID, r.Suite = 1<<20, sampleDigest('1') }): ReceiptForeign,
 	}
-	ok(t, os.WriteFile(filepath.Join(p.dir, ".being-written"), nil, 0o600))
+	left := filepath.Join(p.dir, ".26.8.1-20260101T000000Z-0123456789abcdef.json-123")
+	ok(t, os.WriteFile(left, nil, 0o600))
+	want[left] = ReceiptUnfinished
 	found, err := p.Survey(rt)
 	if err != nil || len(found) != len(want) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	for _, f := range found {
-		if f.State != want[f.File] || (f.Why == "") != (f.State == ReceiptProves) || !isDigest(f.Digest) || f.Receipt.Rows != nil {
+		if f.State != want[f.File] || (f.Why == "") != (f.State == ReceiptProves) || isDigest(f.Digest) == (f.File == left) || f.Receipt.Rows != nil {
 			t.Errorf("%+v, want %s", f, want[f.File])
 		}
 	}

@@ -18,7 +18,7 @@ type receiptFile struct {
 	id      FileID
 	receipt Receipt
 	digest  Digest
-	state   ReceiptState // of a file with an error: ReceiptForeign or ReceiptDamaged
+	state   ReceiptState // of a file with an error
 	err     error
 	unread  bool // the system did not let us read it, which may pass
 }
@@ -27,7 +27,10 @@ type receiptFile struct {
 // to put it there under a name that its content does not have.
 func readReceiptFile(root *os.Root, name string, id FileID, info fs.FileInfo) receiptFile {
 	f := receiptFile{name: name, id: id}
-	if problem := untrusted(name, id, info); problem != "" {
+	if f.state, f.err = byName(name); f.err != nil {
+		return f
+	}
+	if problem := untrusted(id, info); problem != "" {
 		f.state, f.err = ReceiptForeign, errors.New(problem)
 		return f
 	}
@@ -50,8 +53,19 @@ func readReceiptFile(root *os.Root, name string, id FileID, info fs.FileInfo) re
 	return f
 }
 
+// byName is the state of a file whose name is not that of a receipt, and says so.
+func byName(name string) (ReceiptState, error) {
+	switch {
+	case unfinished(name):
+		return ReceiptUnfinished, errors.New("it was never finished")
+	case !strings.HasSuffix(name, ".json"):
+		return ReceiptStray, errors.New("it has no name of a receipt")
+	}
+	return "", nil
+}
+
 // untrusted says why a file cannot be a receipt of this user's, whatever it holds, or is empty.
-func untrusted(name string, id FileID, info fs.FileInfo) string {
+func untrusted(id FileID, info fs.FileInfo) string {
 	switch {
 	case !info.Mode().IsRegular():
 		return "it is no regular file (" + info.Mode().Type().String() + ")"
@@ -59,8 +73,6 @@ func untrusted(name string, id FileID, info fs.FileInfo) string {
 		return fmt.Sprintf("it belongs to uid %d, and this is uid %d", id.UID, os.Geteuid())
 	case info.Mode().Perm()&0o022 != 0:
 		return fmt.Sprintf("others may write it (mode %04o)", info.Mode().Perm())
-	case !strings.HasSuffix(name, ".json"):
-		return "it has no name of a receipt"
 	}
 	return ""
 }
@@ -109,8 +121,7 @@ func receiptDir(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// entriesOf are the names in root with what a look at each says, hidden names left out: they are receipts that are being written. A file that goes
-// away meanwhile is not there.
+// entriesOf are the names in root with what a look at each says. A file that goes away meanwhile is not there.
 func entriesOf(root *os.Root) ([]fs.FileInfo, error) {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -123,9 +134,6 @@ func entriesOf(root *os.Root) ([]fs.FileInfo, error) {
 	}
 	var infos []fs.FileInfo
 	for _, name := range names {
-		if strings.HasPrefix(name, ".") {
-			continue
-		}
 		info, err := root.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // WriteReceipt keeps r, which must have passed, as a file of its own in dir, which is made for this user alone where it is missing. The file is
@@ -52,10 +53,10 @@ func makeReceiptDir(dir string) error {
 }
 
 // writeOnce makes the file at path with content, of mode 0400, and syncs it and its directory. It replaces nothing, and nobody sees a part of it:
-// until it is whole its name is a hidden one, which no reader of receipts looks at.
+// until it is whole its name is one that no reader takes for a receipt.
 func writeOnce(path string, content []byte) error {
 	dir, name := filepath.Split(path)
-	f, err := os.CreateTemp(dir, "."+name+"-")
+	f, err := os.CreateTemp(dir, unfinishedPrefix+name+"-")
 	if err != nil {
 		return err
 	}
@@ -80,6 +81,13 @@ func writeOnce(path string, content []byte) error {
 		return err
 	}
 	return syncDir(dir)
+}
+
+const unfinishedPrefix = "."
+
+// unfinished says whether name is one that writeOnce gives a receipt before it is whole. They stay where the system goes down before that.
+func unfinished(name string) bool {
+	return strings.HasPrefix(name, unfinishedPrefix) && strings.Contains(name, ".json-")
 }
 
 func syncDir(dir string) error {

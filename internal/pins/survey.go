@@ -10,9 +10,17 @@ const (
 	ReceiptProves  ReceiptState = "proves"        // the runtime asked about
 	ReceiptOther   ReceiptState = "other-runtime" // sound, of this machine, user and build, and about another Node, library or kernel
 	ReceiptStale   ReceiptState = "stale"         // sound, and of another boundary or suite than this build's
-	ReceiptForeign ReceiptState = "foreign"       // another machine's or user's, or a file that others may have written
+	ReceiptForeign ReceiptState = "foreign"       // another machine's or user's, or what others may have written or put there
 	ReceiptDamaged ReceiptState = "damaged"       // not what a suite wrote
+
+	ReceiptStray      ReceiptState = "stray"      // no receipt by its name
+	ReceiptUnfinished ReceiptState = "unfinished" // by its name a receipt that is being written, or was when the system went down
 )
+
+// Unfit says whether a file in this state is out of place: nothing that this user's suites do puts it there.
+func (s ReceiptState) Unfit() bool {
+	return s == ReceiptForeign || s == ReceiptDamaged || s == ReceiptStray
+}
 
 // Found is one file among the receipts.
 type Found struct {

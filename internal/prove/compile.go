@@ -9,19 +9,21 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // errNoCompiler says that the native acts cannot be tried, since nothing here can build them.
 var errNoCompiler = errors.New("no C compiler is in PATH: install cc, gcc or clang with the C library's headers (Debian: gcc libc6-dev)")
 
 // compile builds the named sources of the native directory into out, an executable or, shared, a library, and says which compiler did. It is
-// errNoCompiler if there is none; any other error carries the compiler's words. Nothing but out is left behind.
+// errNoCompiler if there is none; any other error carries the compiler's words. Nothing but out is left behind: what the compiler's parts write
+// lies beside out until they have ended, all of them with ctx.
 func compile(ctx context.Context, out string, shared bool, sources ...string) (compiler string, err error) {
 	cc, err := findCompiler()
 	if err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp("", "confined-native")
+	dir, err := os.MkdirTemp(filepath.Dir(out), "native-")
 	if err != nil {
 		return "", fmt.Errorf("compile: %w", err)
 	}
@@ -33,8 +35,9 @@ func compile(ctx context.Context, out string, shared bool, sources ...string) (c
 	if shared {
 		words = append(words, "-shared", "-fPIC")
 	}
-	build := osexec.CommandContext(ctx, cc, append(words, sources...)...)
-	build.Dir = dir
+	build := as(us(), osexec.CommandContext(ctx, cc, append(words, sources...)...))
+	build.Cancel = func() error { return syscall.Kill(-build.Process.Pid, syscall.SIGKILL) }
+	build.Dir, build.Env = dir, append(os.Environ(), "TMPDIR="+dir)
 	if said, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("compile: %s: %w\n%s", cc, err, said)
 	}

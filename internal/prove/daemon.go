@@ -14,6 +14,7 @@ import (
 
 // daemon is the suite's own process in the part of the daemon, with the state directory and the root that it has for that.
 type daemon struct {
+	scratch     string
 	root, state string
 	secrets     map[string]string // what only its files and its environment hold
 	signals     atomic.Int64      // SIGUSR1 that reached it
@@ -28,7 +29,7 @@ var surroundings = map[string]string{
 // newDaemon makes root and state in scratch, a private directory, and makes this process careless until undo: with an environment and an
 // open file that everything it starts inherits, unless somebody sees to it.
 func newDaemon(scratch string, undo *cleanup) (*daemon, error) {
-	d := &daemon{root: filepath.Join(scratch, "root"), state: filepath.Join(scratch, "state"), secrets: map[string]string{
+	d := &daemon{scratch: scratch, root: filepath.Join(scratch, "root"), state: filepath.Join(scratch, "state"), secrets: map[string]string{
 		"surroundings": random(), "inherited": random(), "ledger": random(), "held": random()}}
 	err := errors.Join(
 		os.Mkdir(d.root, 0o700), os.Mkdir(d.state, 0o700),
@@ -48,6 +49,9 @@ func newDaemon(scratch string, undo *cleanup) (*daemon, error) {
 	d.listen(undo)
 	return d, nil
 }
+
+// note keeps the path of what is made outside the scratch.
+func (d *daemon) note(path string) error { return noteElsewhere(d.scratch, path) }
 
 func (d *daemon) ledger() string { return filepath.Join(d.state, "quarantine.jsonl") }
 

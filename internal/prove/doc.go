@@ -29,4 +29,8 @@
 // Everything private lies in one directory below Options.State; what the user of a run must be able to reach unconfined lies in temporary
 // directories that everybody can read, also in /tmp and /dev/shm, since these are among the places where writing is tried. All of it, and every
 // process, is gone when Run returns. The process that calls Run plays the daemon and is careless meanwhile, see [Run].
+//
+// If that process is killed, the kernel kills what it has started: Node and the native probe, confined or not, the processes that acts aim at, and
+// the compiler. A child of one of these, such as a part of the compiler or a shell that makes a file, ends by itself within moments. The files stay:
+// prove-* in Options.State and confined-prove-* in the temporary directory, /tmp and /dev/shm. The next Run with the same State removes them.
 package prove

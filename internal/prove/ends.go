@@ -25,6 +25,9 @@ type ends struct {
 	visits map[string]bool // paths that web was asked for
 }
 
+// portNetworks are the ports that acts listen on, each with its network.
+var portNetworks = map[string]string{"listen4": "tcp", "listen6": "tcp", "bind": "udp", "inspect": "tcp"}
+
 // makeEnds makes them in dir, which the scene's user can reach, and private, which only the suite's can.
 func (s *scene) makeEnds(private string) error {
 	s.ends = &ends{streams: map[string]*stream{}, packets: map[string]*packets{}, ports: map[string]int{}, victims: map[string]*victim{}, visits: map[string]bool{}}
@@ -90,11 +93,14 @@ func (s *scene) makePackets() error {
 	return nil
 }
 
-func (s *scene) makePorts() (err error) {
-	for _, name := range []string{"listen4", "listen6", "bind", "inspect"} {
-		if s.ports[name], err = freePort(); err != nil {
+func (s *scene) makePorts() error {
+	for name, network := range portNetworks {
+		port, claim, err := freePort(network)
+		if err != nil {
 			return err
 		}
+		s.undo.later(func() { claim.Close() })
+		s.ports[name] = port
 	}
 	return nil
 }
@@ -146,7 +152,7 @@ func (e *ends) lookAtEnds(seen map[string]string) {
 	abstract, _ := readText("/proc/net/unix")
 	seen["abstract socket"] = fmt.Sprint(strings.Contains(abstract, "@"+e.names["abstract"][1:]))
 	for name, port := range e.ports {
-		seen["port "+name] = fmt.Sprint(taken(port))
+		seen["port "+name] = fmt.Sprint(taken(portNetworks[name], port))
 	}
 	seen["nice read"] = nice(e.victims["read"].pid)
 	seen["nice reniced"] = nice(e.victims["reniced"].pid)

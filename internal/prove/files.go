@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -57,22 +56,6 @@ func give(tree string, u user) error {
 	return filepath.WalkDir(tree, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Lchown(path, u.uid, u.gid))
 	})
-}
-
-// openDir makes a directory that everybody can reach, below the first of the parents that u can reach.
-func openDir(u user, parents ...string) (string, error) {
-	at := slices.IndexFunc(parents, func(parent string) bool { return u.reaches(parent + "/x") })
-	if at < 0 {
-		return "", fmt.Errorf("uid %d, as which a run's program would run, can reach none of %q; cure: set TMPDIR to a directory that every user can reach", u.uid, parents)
-	}
-	dir, err := os.MkdirTemp(parents[at], "confined-prove-")
-	if err != nil {
-		return "", err
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return "", errors.Join(err, os.Remove(dir))
-	}
-	return filepath.EvalSymlinks(dir)
 }
 
 // copyFile makes an executable copy that everybody can read.

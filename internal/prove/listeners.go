@@ -117,24 +117,26 @@ func (p *packets) first() (string, error) {
 	return string(buf[:n]), nil
 }
 
-// taken says whether somebody else has a port.
-func taken(port int) bool {
-	address := ":" + strconv.Itoa(port)
-	for _, network := range []string{"tcp4", "tcp6"} {
-		l, err := net.Listen(network, address)
+// taken says whether somebody has a port of a network, "tcp" or "udp".
+func taken(network string, port int) bool {
+	for _, version := range []string{"4", "6"} {
+		end, err := occupy(network+version, ":"+strconv.Itoa(port))
 		if errors.Is(err, syscall.EADDRINUSE) {
 			return true
 		}
 		if err == nil { // there may be no IPv6
-			l.Close()
+			end.Close()
 		}
 	}
-	p, err := net.ListenPacket("udp4", address)
-	if err != nil {
-		return true
-	}
-	p.Close()
 	return false
+}
+
+// occupy takes an address of a network.
+func occupy(network, address string) (io.Closer, error) {
+	if network[:3] == "udp" {
+		return net.ListenPacket(network, address)
+	}
+	return net.Listen(network, address)
 }
 
 func port(a net.Addr) int {
@@ -143,12 +145,23 @@ func port(a net.Addr) int {
 	return n
 }
 
-// freePort finds one that nobody has, below those that kernels give to whoever asks for any.
-func freePort() (int, error) {
-	for range 100 {
-		if port := 10_000 + rand.IntN(20_000); !taken(port) {
-			return port, nil
-		}
+// freePort finds a port of a network that nobody has, below those that kernels give to whoever asks for any. It holds the same port of the other
+// network until claim is closed, and has a range of ports for each: so two suites never find, nor even try, the same.
+func freePort(network string) (port int, claim io.Closer, err error) {
+	first, other := 10_000, "udp4"
+	if network == "udp" {
+		first, other = 20_000, "tcp4"
 	}
-	return 0, errors.New("of 100 ports none is free")
+	for range 100 {
+		port := first + rand.IntN(10_000)
+		claim, err := occupy(other, "127.0.0.1:"+strconv.Itoa(port))
+		if err != nil {
+			continue
+		}
+		if !taken(network, port) {
+			return port, claim, nil
+		}
+		claim.Close()
+	}
+	return 0, nil, errors.New("of 100 ports none is free")
 }

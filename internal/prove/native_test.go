@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	osexec "os/exec"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestNativeTable: every act of the sources is in a row, every row's act is in the sources, and the sources are those that are compiled.
@@ -74,6 +76,14 @@ func TestCompile(t *testing.T) {
 	}
 	if _, err := compile(t.Context(), out, false, "absent.c"); err == nil || !strings.Contains(err.Error(), "absent.c") {
 		t.Errorf("without a source: %v", err)
+	}
+	cancelled, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond) // in the middle of it, or before
+	defer cancel()
+	if _, err := compileProbe(cancelled, out+"-2"); err == nil {
+		t.Error("a compiler that nothing ends")
+	}
+	if left, err := os.ReadDir(filepath.Dir(out)); err != nil || len(left) != 1 {
+		t.Errorf("left beside the probe: %v, %v", left, err)
 	}
 	t.Setenv("PATH", t.TempDir())
 	if _, err := compileProbe(t.Context(), out); err != errNoCompiler {

@@ -76,7 +76,7 @@ func newScene(d *daemon, slot string, u user, undo *cleanup) (*scene, error) {
 
 // open makes a directory that is open to everybody, for as long as the suite lasts.
 func (s *scene) open(parents ...string) (string, error) {
-	dir, err := openDir(s.user, parents...)
+	dir, err := openDir(s.user, s.daemon.note, parents...)
 	if err == nil {
 		s.undo.try(func() error { return os.RemoveAll(dir) })
 	}

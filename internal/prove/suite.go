@@ -34,12 +34,14 @@ type Progress struct {
 // Run tries every row of the table on this host with one Node and returns what came of it, whether or not each row is as it must be.
 //
 // This process plays the daemon: until Run returns it has an environment and an open file that nobody should give a daemon, and
-// counts the SIGUSR1 that reach it. Nothing else may start processes meanwhile. Whatever happens, Run leaves no file and no process, or says
-// so by a [*LeftError] in its error.
+// counts the SIGUSR1 that reach it. Nothing else may start processes meanwhile. Run leaves no file and no process, or says so by a [*LeftError] in
+// its error; what a killed process leaves of its Run is said in the package's documentation.
 //
 // Errors: *exec.HostError when this host cannot have the boundary, *pins.UnavailableError when the Node cannot be identified, ctx's own, or
 // something that the suite itself could not do. A row that failed is no error.
 func Run(ctx context.Context, o Options) (receipt pins.Receipt, err error) {
+	runtime.LockOSThread() // what it starts unconfined ends with this thread
+	defer runtime.UnlockOSThread()
 	began := time.Now()
 	s := &suite{Options: o, total: len(Probes())}
 	defer s.undo.now(&err)
@@ -89,23 +91,31 @@ func (s *suite) tell(row *pins.Row) {
 	}
 }
 
-// makeRoom makes the scratch directory.
+// makeRoom makes the scratch directory, and removes what killed suites left.
 func (s *suite) makeRoom(context.Context) error {
 	if most := (&view{pid: os.Getpid()}).most("Max open files"); most < uint64(bounds.MaxDescriptors) {
 		return fmt.Errorf("the suite's own hard limit of open files is %d, and its runs need %d; cure: raise it where the suite is started (ulimit -Hn, LimitNOFILE=)",
 			most, bounds.MaxDescriptors)
 	}
 	state, err := filepath.EvalSymlinks(s.State)
-	if err == nil {
-		s.scratch, err = os.MkdirTemp(state, "prove-")
-	}
 	if err != nil {
 		return fmt.Errorf("the suite has no place to run in: %w", err)
 	}
-	s.undo.try(func() error { return os.RemoveAll(s.scratch) })
+	held, err := exec.MakeHeldDir(state, "prove-", clearAbandoned)
+	if err != nil {
+		return fmt.Errorf("the suite has no place to run in: %w", err)
+	}
+	s.undo.try(held.Remove)
+	s.scratch = held.Path
+	if err := os.Mkdir(s.versions(), 0o700); err != nil {
+		return fmt.Errorf("the suite has no place to run in: %w", err)
+	}
 	s.pool, err = ns.NewPool(ns.Config{Root: filepath.Join(s.scratch, "root"), MaxRetained: 4, State: filepath.Join(s.scratch, "state")})
 	return err
 }
+
+// versions is where executors ask for versions: they lock it, as the scratch itself is locked for as long as the suite lasts.
+func (s *suite) versions() string { return filepath.Join(s.scratch, "versions") }
 
 // meetNode identifies the runtime that is to be proven, by a confined `node --version`.
 func (s *suite) meetNode(ctx context.Context) (err error) {
@@ -115,7 +125,7 @@ func (s *suite) meetNode(ctx context.Context) (err error) {
 
 // newCast makes an executor for one binary that plays Node's part, and admits that very runtime.
 func (s *suite) newCast(ctx context.Context, kind Kind, binary string) (*cast, error) {
-	executor, err := exec.New(exec.Options{Pool: s.pool, Node: binary, State: s.scratch, Proven: onlyTheFirst()})
+	executor, err := exec.New(exec.Options{Pool: s.pool, Node: binary, State: s.versions(), Proven: onlyTheFirst()})
 	if err != nil {
 		return nil, err
 	}

@@ -21,9 +21,11 @@ func runUser(slot int) user {
 	return user{uid, gid}
 }
 
-// as makes a command run as u, without supplementary groups when that is another user, and in a process group of its own.
+// as makes a command run as u, without supplementary groups when that is another user, in a process group of its own, and no longer than this
+// process lives.
 func as(u user, cmd *osexec.Cmd) *osexec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithUs(cmd.SysProcAttr)
 	if u != us() {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(u.uid), Gid: uint32(u.gid)}
 	}

@@ -20,7 +20,7 @@ func TestReaches(t *testing.T) {
 	if stranger.reaches(inner + "/x") {
 		t.Error("a stranger can reach it")
 	}
-	if got, err := openDir(stranger, inner); err == nil {
+	if got, err := openDir(stranger, func(string) error { return nil }, inner); err == nil {
 		t.Errorf("a directory for everybody is made in %s", got)
 	}
 }

@@ -169,6 +169,9 @@ static int apart(const struct act *a) {
 	}
 	if (pid == -1) return 0;
 	while (waitpid(pid, &status, 0) == -1 && errno == EINTR);
+#ifdef __linux__
+	while (waitpid(-1, NULL, __WALL) > 0); // what the act made as a child of its own parent
+#endif
 	if (WIFSIGNALED(status)) {
 		word("killed");
 		snprintf(said, sizeof said, "ended by signal %d", WTERMSIG(status));
