@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -71,16 +72,25 @@ func parseProve(args []string, in surroundings) (p proveFlags, err error) {
 }
 
 // prepare establishes that this host may have the boundary and that the suite
-// can make its roots in the state directory, which it makes as serve does.
-func (p proveFlags) prepare() error {
+// can make its roots in the state directory, which it makes as serve does, and
+// takes away again where it is not fit.
+func (p proveFlags) prepare() (err error) {
 	if problem := confine.HostProblem(); problem != nil {
 		return problem
 	}
+	made := missingDirs(p.state)
+	defer func() {
+		for _, dir := range made {
+			if err != nil {
+				_ = os.Remove(dir) // one that is not empty is in use by now
+			}
+		}
+	}()
 	if err := makePlace(p.state); err != nil {
 		return fmt.Errorf("--state: %w", err)
 	}
 	trial := config{root: filepath.Join(p.state, "roots", "root"), state: p.state, maxRetained: 1}
-	err := judgePlaceOfRoot(trial)
+	err = judgePlaceOfRoot(trial)
 	var misplaced *ns.MisplacedError
 	if !errors.As(err, &misplaced) {
 		return err
@@ -90,6 +100,15 @@ func (p proveFlags) prepare() error {
 		cure += ", as in --state " + filepath.Join(filepath.Dir(root), ours("confined-state"))
 	}
 	return &unfitError{"--state: the suite makes its roots in it, and none is fit there: " + misplaced.Problem, cure}
+}
+
+// missingDirs are dir and those above it that do not exist, the deepest first.
+func missingDirs(dir string) []string {
+	var all []string
+	for ; missing(dir); dir = filepath.Dir(dir) {
+		all = append(all, dir)
+	}
+	return all
 }
 
 // mayKeepReceipts establishes, before the suite takes its time, that a receipt
@@ -154,8 +173,12 @@ func (p proveFlags) tellNeedless(in surroundings, proof pins.Proof) error {
 
 // unproven words why there was no verdict.
 func unproven(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return errors.New("interrupted: nothing was proven, no receipt was written, and nothing is left")
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	var left *prove.LeftError
+	if errors.As(err, &left) {
+		return fmt.Errorf("interrupted: nothing was proven and no receipt was written, but %w", left)
+	}
+	return errors.New("interrupted: nothing was proven, no receipt was written, and nothing is left")
 }

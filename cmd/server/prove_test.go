@@ -194,6 +194,7 @@ func TestProveRefuses(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(shared.state()+"/receipts", 0o700), os.Chmod(shared.state()+"/receipts", 0o770)); err != nil {
 		t.Fatal(err)
 	}
+	inTmpfs := tmpfsDir(t) + "/made/state"
 	for name, row := range map[string]struct {
 		args []string
 		code int
@@ -202,11 +203,14 @@ func TestProveRefuses(t *testing.T) {
 		"operand":  {[]string{"x"}, exitUsage, []string{"unexpected argument"}},
 		"flag":     {[]string{"--root", "/r", "--state", "/s"}, exitUsage, []string{"-root"}},
 		"no node":  {[]string{"--state", places.state(), "--node", "no-such-node"}, exitNo, []string{"no such program in PATH"}},
-		"tmpfs":    {[]string{"--state", tmpfsDir(t) + "/state", "--node", places.node}, exitNo, []string{"--state: the suite makes its roots in it", "tmpfs", "cure: give --state", "as in --state /var/"}},
+		"tmpfs":    {[]string{"--state", inTmpfs, "--node", places.node}, exitNo, []string{"--state: the suite makes its roots in it", "tmpfs", "cure: give --state", "as in --state /var/"}},
 		"receipts": {[]string{"--state", shared.state(), "--node", shared.node}, exitNo, []string{"not this user's alone", "cure: chmod 700 " + shared.state() + "/receipts"}},
 		"not ours": {[]string{"--state", "/tmp", "--node", places.node}, exitNo, []string{"--state: /tmp is everybody's"}},
 	} {
 		code, out := confined(t, append([]string{"prove"}, row.args...)...)
+		if _, err := os.Stat(filepath.Dir(inTmpfs)); err == nil {
+			t.Errorf("%s: a state made in vain is left", name)
+		}
 		for _, want := range row.says {
 			if code != row.code || !strings.Contains(out, want) {
 				t.Errorf("%s: exit code %d, no %q in %s", name, code, want, out)
@@ -217,17 +221,17 @@ func TestProveRefuses(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	var lines, line bytes.Buffer
-	plain, terminal := &progress{to: &lines}, &progress{to: &line, terminal: true}
-	for _, step := range []prove.Progress{{Phase: "a", Total: 2}, {Phase: "a", Row: &pins.Row{}, Done: 1, Total: 2}, {Phase: "b", Done: 2, Total: 2}} {
+	plain, terminal := &progress{to: &lines}, &progress{to: &line, terminal: true, width: func() int { return 10 }}
+	for _, step := range []prove.Progress{{Phase: "a", Total: 2}, {Phase: "a", Row: &pins.Row{}, Done: 1, Total: 2}, {Phase: "below", Done: 2, Total: 2}} {
 		plain.tell(step)
 		terminal.tell(step)
 	}
 	plain.end()
 	terminal.end()
-	if want := "confined prove: a\nconfined prove: b\n"; lines.String() != want {
+	if want := "confined prove: a\nconfined prove: below\n"; lines.String() != want {
 		t.Errorf("%q", lines.String())
 	}
-	if want := "\r\x1b[K0 of 2  a\r\x1b[K1 of 2  a\r\x1b[K2 of 2  b\r\x1b[K"; line.String() != want {
+	if want := "\r\x1b[K0 of 2  a\r\x1b[K1 of 2  a\r\x1b[K2 of 2  …\r\x1b[K"; line.String() != want {
 		t.Errorf("%q", line.String())
 	}
 }

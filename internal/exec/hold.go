@@ -35,7 +35,7 @@ func MakeHeldDir(parent, prefix string, abandoned func(path string)) (*HeldDir, 
 	}
 	h := &HeldDir{Path: path}
 	if h.lock, err = lockDir(path, unix.LOCK_NB); err != nil {
-		h.Remove()
+		_ = h.Remove()
 		return nil, err
 	}
 	return h, nil
@@ -57,17 +57,18 @@ func sweepHeld(parent, prefix string, abandoned func(path string)) {
 		if abandoned != nil {
 			abandoned(path)
 		}
-		(&HeldDir{path, lock}).Remove()
+		_ = (&HeldDir{path, lock}).Remove()
 	}
 }
 
 // Remove removes it with all that it holds. It lets go of the lock last: until
-// then nobody else removes it too.
-func (h *HeldDir) Remove() {
-	_ = os.RemoveAll(h.Path)
+// then nobody else removes it too. An error says what is left.
+func (h *HeldDir) Remove() error {
+	err := os.RemoveAll(h.Path)
 	if h.lock != nil {
 		_ = h.lock.Close()
 	}
+	return err
 }
 
 // lockDir takes the exclusive flock of a directory, held until it is closed.

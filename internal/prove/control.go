@@ -42,6 +42,8 @@ func (c *cast) unconfined(ctx context.Context, s *scene, undo *cleanup) (*player
 	close(p.started)
 	go func() {
 		defer close(p.over)
+		awaitEnd(cmd.Process.Pid)
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it has left of its group, whose number is nobody else's before it is reaped
 		err := cmd.Wait()
 		closeControl()
 		p.output = stdout.text

@@ -3,6 +3,7 @@ package prove
 import (
 	"os"
 	"slices"
+	"syscall"
 	"testing"
 )
 
@@ -10,7 +11,10 @@ import (
 func TestCarelessness(t *testing.T) {
 	t.Setenv("NODE_OPTIONS", "--title=mine")
 	before := os.Environ()
+	umask := syscall.Umask(0o077)
+	defer syscall.Umask(umask)
 	var undo cleanup
+	beOrdinary(&undo)
 	d, err := newDaemon(t.TempDir(), &undo)
 	if err != nil {
 		t.Fatal(err)
@@ -18,7 +22,14 @@ func TestCarelessness(t *testing.T) {
 	if os.Getenv("SECRET") != d.secrets["surroundings"] || os.Getenv("NODE_OPTIONS") == "--title=mine" {
 		t.Error("the environment is as before")
 	}
-	undo.now()
+	mask := syscall.Umask(0o077)
+	syscall.Umask(mask)
+	if undo.now(&err); err != nil || mask != 0o022 {
+		t.Errorf("%v, with the umask %03o", err, mask)
+	}
+	if mask = syscall.Umask(0o077); mask != 0o077 {
+		t.Errorf("the umask is %03o", mask)
+	}
 	after := os.Environ()
 	slices.Sort(before)
 	slices.Sort(after)

@@ -107,7 +107,7 @@ func (s *scene) makePorts() error {
 
 // makeVictims starts the processes that acts aim at. They belong to the scene's user, so that ordinary permissions are not what saves them.
 func (s *scene) makeVictims() error {
-	for _, name := range append(nativeVictims(), "killed", "grouped", "stopped", "reniced", "read", "init") {
+	for _, name := range append(nativeVictims(), "killed", "grouped", "stopped", "reniced", "read") {
 		v, err := newVictim(s.user)
 		if err != nil {
 			return err

@@ -55,7 +55,7 @@ func (s *scene) findings(table []Probe) (findings, error) {
 func (s *scene) outcome(p Probe, l line) pins.Outcome {
 	took := p.Evidence.took(s, l.Said)
 	if l.Code == "" && !took { // a signal takes a moment
-		took = within(time.Second, func() bool { return p.Evidence.took(s, l.Said) })
+		took = within(patience, func() bool { return p.Evidence.took(s, l.Said) })
 	}
 	said := l.Said
 	if l.Code != "" {

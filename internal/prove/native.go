@@ -82,6 +82,7 @@ const (
 	needsRights   = "it needs rights that an ordinary user lacks"
 	mayBeReserved = "a host may reserve it to root, or be built without it"
 	harmsHost     = "it would change the host"
+	notByOrdinary = "process 1 is root's as a rule, and denies this to an ordinary user by itself"
 	aboutAll      = "it would be about all programs of this user"
 	onlyCareless  = "only a careless parent hands it on"
 	noneElsewhere = "outside there may be nothing to tell it from"

@@ -15,7 +15,7 @@ func nativeOthers() []Probe {
 		onOther("kill a group", "kill_group", "EPERM", killed("grouped")),
 		Probe{Name: "a signal to everybody", Act: "continue_all", Code: "EPERM", NoControl: aboutAll},
 		onOther("whether a process exists", "ask_process", "EPERM", answer()),
-		onOther("whether process 1 may be signalled", "ask_init", "EPERM", answer()),
+		Probe{Name: "whether process 1 may be signalled", Act: "ask_init", Code: "EPERM", NoControl: notByOrdinary},
 		daemon,
 		onOther("whether one's group may be signalled", "ask_group", "EPERM", answer()),
 		Probe{Name: "a question for oneself", Act: "ask_self"},

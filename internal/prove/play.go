@@ -48,9 +48,9 @@ func isSolo(p Probe) bool {
 }
 
 // tryAlone does one act whose denial ends the process, in a run of its own. What the program is told is the signal.
-func (s *suite) tryAlone(ctx context.Context, c *cast, p Probe) error {
+func (s *suite) tryAlone(ctx context.Context, c *cast, p Probe) (err error) {
 	var undo cleanup
-	defer undo.now()
+	defer undo.now(&err)
 	input := files{"world.txt": "slot\t" + s.daemon.root + "/slot-1\n"}
 	player, err := c.confined(ctx, "act-alone", c.program(nil), input, &undo, "act", p.Act)
 	if err == nil {
@@ -104,14 +104,13 @@ func controlled(table []Probe, u user) []Probe {
 }
 
 // tryConfined does the acts of a table in a confined run, in slot-1.
-func (s *suite) tryConfined(ctx context.Context, c *cast, table []Probe) (findings, error) {
+func (s *suite) tryConfined(ctx context.Context, c *cast, table []Probe) (found findings, err error) {
 	var undo cleanup
-	defer undo.now()
+	defer undo.now(&err)
 	scene, err := s.newScene(c, s.daemon.root+"/slot-1", runUser(1), table, &undo)
 	if err != nil {
 		return findings{}, err
 	}
-	scene.world["init"] = 1
 	input, err := c.input(scene, table)
 	if err != nil {
 		return findings{}, err
@@ -127,14 +126,13 @@ func (s *suite) tryConfined(ctx context.Context, c *cast, table []Probe) (findin
 }
 
 // tryUnconfined does the acts of a table as a user, with nothing around them.
-func (s *suite) tryUnconfined(ctx context.Context, c *cast, u user, table []Probe) (findings, error) {
+func (s *suite) tryUnconfined(ctx context.Context, c *cast, u user, table []Probe) (found findings, err error) {
 	var undo cleanup
-	defer undo.now()
+	defer undo.now(&err)
 	scene, err := s.newScene(c, "", u, table, &undo)
 	if err != nil {
 		return findings{}, err
 	}
-	scene.world["init"] = scene.victims["init"].pid
 	if err := c.furnish(scene, table); err != nil {
 		return findings{}, err
 	}

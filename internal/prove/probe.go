@@ -15,7 +15,11 @@ const (
 	Look       Kind = "look"       // nobody acts: the host looks at a live process, and "it took place" means that it is weaker than promised
 )
 
-// Probe is one row of the table: one act, tried confined and, by the same Node or native probe as the same user on the same layout, unconfined.
+// Probe is one row of the table: one act, tried confined and, by the same Node or native probe on the same layout, and save for Owner as the same
+// user, unconfined.
+//
+// A row with Owner is about what is the daemon's own. Under root the user of a run could not do it anyway, so the control is done by root: that shows
+// that the act works, and not that the boundary is what denies it. For a daemon of an ordinary user it shows both.
 //
 // Confined, an act with a Code must not take place, and the program must be told Code; an act without one is an allowed twin and must. Whether
 // it took place is judged from outside wherever the host can see it.
@@ -30,7 +34,7 @@ type Probe struct {
 	NoControl string // why the act is not done unconfined: it would harm the host, or needs rights this user lacks; empty when it is done
 	Instead   string // what a program can do instead, for people; may be empty
 	Only      string // the GOOS that has what the act aims at; empty for every one
-	Owner     bool   // unconfined it is done by the daemon's own user, which under root is not a run's
+	Owner     bool   // unconfined it is done by the daemon's own user, which under root is not a run's: see above
 	Evidence  Evidence
 }
 

@@ -52,7 +52,7 @@ func signals() []Probe {
 			NoControl: "it would wake every stopped process of this user"},
 		{Name: "a question for a process", Act: `process.kill(w.victims.read, 0); return "there"`, Code: "EPERM", Evidence: says("there")},
 		{Name: "a question for everybody", Act: `process.kill(-1, 0); return "there"`, Code: "EPERM", Evidence: says("there")},
-		{Name: "a signal to process 1", Act: `process.kill(w.init, "SIGCONT"); return "sent"`, Code: "EPERM", Evidence: says("sent"), Owner: true},
+		{Name: "a signal to process 1", Act: `process.kill(1, "SIGCONT"); return "sent"`, Code: "EPERM", Evidence: says("sent"), NoControl: notByOrdinary},
 		{Name: "a signal to the daemon", Act: `process.kill(w.daemon, "SIGUSR1")`, Code: "EPERM", Evidence: Evidence{
 			Text: "whether the signal reaches the suite's own process", took: func(s *scene, _ string) bool { return s.signalled() }}, Owner: true},
 		{Name: "a question for the parent", Act: `process.kill(process.ppid, 0); return "there"`, Code: "EPERM", Evidence: says("there"), Owner: true},

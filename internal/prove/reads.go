@@ -76,7 +76,7 @@ func privateReads() []Probe {
 		{Name: "the daemon's socket", Act: `return "socket " + fs.statSync(w.daemonSocket).isSocket()`, Code: "ENOENT", Evidence: says("socket true")},
 		{Name: "the daemon's environment", Act: "return 'read ' + fs.readFileSync(`/proc/${w.daemon}/environ`).length", Code: "ENOENT", Only: "linux", Evidence: saysFirst("read ")},
 		{Name: "the daemon's descriptors", Act: "return 'fd ' + (fs.readdirSync(`/proc/${w.daemon}/fd`).length > 0)", Code: "ENOENT", Only: "linux", Evidence: says("fd true")},
-		{Name: "the environment of process 1", Act: "return 'read ' + fs.readFileSync(`/proc/${w.init}/environ`).length", Code: "ENOENT", Only: "linux", Evidence: saysFirst("read ")},
+		{Name: "the environment of process 1", Act: "return 'read ' + fs.readFileSync('/proc/1/environ').length", Code: "ENOENT", Only: "linux", NoControl: notByOrdinary, Evidence: saysFirst("read ")},
 	}
 	for i := range table {
 		table[i].Owner = true

@@ -78,7 +78,7 @@ func newScene(d *daemon, slot string, u user, undo *cleanup) (*scene, error) {
 func (s *scene) open(parents ...string) (string, error) {
 	dir, err := openDir(s.user, s.daemon.note, parents...)
 	if err == nil {
-		s.undo.later(func() { os.RemoveAll(dir) })
+		s.undo.try(func() error { return os.RemoveAll(dir) })
 	}
 	return dir, err
 }

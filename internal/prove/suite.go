@@ -34,17 +34,17 @@ type Progress struct {
 // Run tries every row of the table on this host with one Node and returns what came of it, whether or not each row is as it must be.
 //
 // This process plays the daemon: until Run returns it has an environment and an open file that nobody should give a daemon, and
-// counts the SIGUSR1 that reach it. Nothing else may start processes meanwhile. Run leaves no file and no process; what a killed process leaves of
-// its Run is said in the package's documentation.
+// counts the SIGUSR1 that reach it. Nothing else may start processes meanwhile. Run leaves no file and no process, or says so by a [*LeftError] in
+// its error; what a killed process leaves of its Run is said in the package's documentation.
 //
 // Errors: *exec.HostError when this host cannot have the boundary, *pins.UnavailableError when the Node cannot be identified, ctx's own, or
 // something that the suite itself could not do. A row that failed is no error.
-func Run(ctx context.Context, o Options) (pins.Receipt, error) {
+func Run(ctx context.Context, o Options) (receipt pins.Receipt, err error) {
 	runtime.LockOSThread() // what it starts unconfined ends with this thread
 	defer runtime.UnlockOSThread()
 	began := time.Now()
 	s := &suite{Options: o, total: len(Probes())}
-	defer s.undo.now()
+	defer s.undo.now(&err)
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
@@ -105,7 +105,7 @@ func (s *suite) makeRoom(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the suite has no place to run in: %w", err)
 	}
-	s.undo.later(held.Remove)
+	s.undo.try(held.Remove)
 	s.scratch = held.Path
 	if err := os.Mkdir(s.versions(), 0o700); err != nil {
 		return fmt.Errorf("the suite has no place to run in: %w", err)
