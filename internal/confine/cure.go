@@ -14,7 +14,7 @@ func (f hostFacts) cureRefusal() string {
 	var docker, others []string
 	if f.filtered {
 		docker = append(docker, "--security-opt seccomp=unconfined")
-		others = append(others, "a systemd unit must not have RestrictNamespaces= or a SystemCallFilter= that leaves out @mount")
+		others = append(others, "a systemd unit must not have RestrictNamespaces=, LockPersonality= or a SystemCallFilter= that leaves out @mount")
 	}
 	if name, mode, _ := strings.Cut(f.apparmorLabel, " "); name != "" && name != "unconfined" && mode != "(complain)" {
 		docker = append(docker, "--security-opt apparmor=unconfined")
