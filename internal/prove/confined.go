@@ -17,13 +17,13 @@ import (
 var bounds = exec.Bounds{TimeoutMs: 300_000, MaxOutputBytes: 8 << 20, CPUSeconds: 60, MaxDescriptors: 128}
 
 // confined starts a confined run and observes it. The run ends, at the latest, when undo is called.
-func (c *cast) confined(ctx context.Context, id string, program, input files, undo *cleanup, args ...string) (*player, error) {
+func (c *subject) confined(ctx context.Context, id string, program, input files, undo *cleanup, args ...string) (*trial, error) {
 	request, err := c.request(id, program, input, args)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	p := newPlayer()
+	p := newTrial()
 	go func() {
 		defer close(p.over)
 		result, _ := c.executor.Run(ctx, request, p.trace())
@@ -36,7 +36,7 @@ func (c *cast) confined(ctx context.Context, id string, program, input files, un
 	return p, nil
 }
 
-func (c *cast) request(id string, program, input files, args []string) (exec.Request, error) {
+func (c *subject) request(id string, program, input files, args []string) (exec.Request, error) {
 	spec := exec.Spec{RunID: id, Runtime: c.runtime.Digest, Profile: confine.Profile().Digest, Entry: entry, Args: args, Bounds: bounds}
 	var err error
 	if spec.Program, err = program.snapshot(); err != nil {
@@ -54,7 +54,7 @@ func (c *cast) request(id string, program, input files, args []string) (exec.Req
 }
 
 // trace observes the run of p.
-func (p *player) trace() *exec.Trace {
+func (p *trial) trace() *exec.Trace {
 	return &exec.Trace{
 		Launched: func(i exec.LaunchedInfo) {
 			p.process, _ = os.FindProcess(i.PID) // it is not reaped yet: the handle is on it and nothing else
@@ -69,7 +69,7 @@ func (p *player) trace() *exec.Trace {
 }
 
 // settle takes in what the executor makes of the run, and what of that is not as it must be.
-func (p *player) settle(result exec.Result) {
+func (p *trial) settle(result exec.Result) {
 	switch r := result.(type) {
 	case exec.NotStarted:
 		p.ending = fmt.Sprintf("it was not started: %s: %s", r.Reason, r.Message)
@@ -82,7 +82,7 @@ func (p *player) settle(result exec.Result) {
 }
 
 // observed takes in how a run ended that the executor saw end.
-func (p *player) observed(r exec.Observed) {
+func (p *trial) observed(r exec.Observed) {
 	exit, sound := r.Process.Exit, r.Attributable && r.Namespace.State == ns.StateRemoved
 	if sound && exit.Signal != nil {
 		p.signal = *exit.Signal

@@ -17,9 +17,9 @@ import (
 // controlTime bounds one unconfined run.
 const controlTime = 60 * time.Second
 
-// unconfined starts the same program unconfined in a furnished scene: as the scene's user and laid out as a run, but with what a careless parent
+// unconfined starts the same program unconfined in a furnished fixture: as the fixture's user and laid out as a run, but with what a careless parent
 // leaves to it. The process ends, at the latest, when undo is called.
-func (c *cast) unconfined(ctx context.Context, s *scene, undo *cleanup) (*player, error) {
+func (c *subject) unconfined(ctx context.Context, s *fixture, undo *cleanup) (*trial, error) {
 	binary, err := c.binaryFor(s)
 	if err != nil {
 		return nil, err
@@ -30,8 +30,8 @@ func (c *cast) unconfined(ctx context.Context, s *scene, undo *cleanup) (*player
 	cmd.WaitDelay = patience
 	cmd.Dir = s.slot + "/input"
 	cmd.Env = []string{"LC_ALL=C", "TZ=UTC", "HOME=" + s.slot + "/home", "TMPDIR=" + s.slot + "/home", "OPENSSL_CONF=/dev/null", "SECRET=" + s.expect["surroundings"]}
-	p := newPlayer()
-	stdout, stderr := &transcript{player: p}, &bytes.Buffer{}
+	p := newTrial()
+	stdout, stderr := &transcript{trial: p}, &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	closeControl, err := c.start(cmd, s)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *cast) unconfined(ctx context.Context, s *scene, undo *cleanup) (*player
 
 // start gives the command the arguments and descriptors of its kind. The native probe is started as a run starts Node, and finds an open
 // gate. Of its control pipe the suite holds the end to read, and reads nothing, until closeControl.
-func (c *cast) start(cmd *osexec.Cmd, s *scene) (closeControl func(), err error) {
+func (c *subject) start(cmd *osexec.Cmd, s *fixture) (closeControl func(), err error) {
 	program := s.slot + "/program/" + entry
 	if c.kind == JavaScript {
 		cmd.Args = append(cmd.Args, program)
@@ -81,8 +81,8 @@ func (c *cast) start(cmd *osexec.Cmd, s *scene) (closeControl func(), err error)
 	return func() { told.Close() }, nil
 }
 
-// binaryFor is the binary itself, or a copy that the scene's user can execute.
-func (c *cast) binaryFor(s *scene) (string, error) {
+// binaryFor is the binary itself, or a copy that the fixture's user can execute.
+func (c *subject) binaryFor(s *fixture) (string, error) {
 	binary := c.runtime.Node
 	if pins.NotExecutable(binary, s.uid, s.gid) == nil && s.reaches(binary) {
 		return binary, nil
@@ -92,12 +92,12 @@ func (c *cast) binaryFor(s *scene) (string, error) {
 
 // transcript is what a process has written by now.
 type transcript struct {
-	text   []byte
-	player *player
+	text  []byte
+	trial *trial
 }
 
 func (t *transcript) Write(p []byte) (int, error) {
 	t.text = append(t.text, p...)
-	t.player.printed(t.text)
+	t.trial.printed(t.text)
 	return len(p), nil
 }

@@ -18,7 +18,7 @@ const (
 	elsewhere  = "elsewhere"
 )
 
-// longestParent is the longest path, in bytes, below which the sockets of a scene have paths that a socket address holds on every system.
+// longestParent is the longest path, in bytes, below which the sockets of a fixture have paths that a socket address holds on every system.
 const longestParent = 103 - len("/"+openPrefix+"0123456789"+"/private/s")
 
 // noteElsewhere notes a path that will be made.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// ends are what connections and signals of a scene are aimed at.
+// ends are what connections and signals of a fixture are aimed at.
 type ends struct {
 	streams map[string]*stream // by the name that the acts use
 	packets map[string]*packets
@@ -28,8 +28,8 @@ type ends struct {
 // portNetworks are the ports that acts listen on, each with its network.
 var portNetworks = map[string]string{"listen4": "tcp", "listen6": "tcp", "bind": "udp", "inspect": "tcp"}
 
-// makeEnds makes them in dir, which the scene's user can reach, and private, which only the suite's can.
-func (s *scene) makeEnds(private string) error {
+// makeEnds makes them in dir, which the fixture's user can reach, and private, which only the suite's can.
+func (s *fixture) makeEnds(private string) error {
 	s.ends = &ends{streams: map[string]*stream{}, packets: map[string]*packets{}, ports: map[string]int{}, victims: map[string]*victim{}, visits: map[string]bool{}}
 	s.web = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.undo.later(s.web.Close)
@@ -55,7 +55,7 @@ func (e *ends) asked(path string) bool {
 	return e.visits[path]
 }
 
-func (s *scene) makeStreams(private string) error {
+func (s *fixture) makeStreams(private string) error {
 	for _, at := range []struct{ name, network, address string }{
 		{"tcp4", "tcp4", "127.0.0.1:0"}, {"tls", "tcp4", "127.0.0.1:0"}, {"http2", "tcp4", "127.0.0.1:0"}, {"tcp6", "tcp6", "[::1]:0"},
 		{"unix", "unix", filepath.Join(s.dir, "socket")}, {"daemon", "unix", filepath.Join(private, "s")}, {"abstract", "unix", "@cf" + random()},
@@ -81,7 +81,7 @@ func ipv6Rows() []string {
 	return []string{"TCP over IPv6", "listen over IPv6", nativeName("connect over IPv6"), nativeName("listen over IPv6")}
 }
 
-func (s *scene) makePackets() error {
+func (s *fixture) makePackets() error {
 	for _, name := range []string{"udp", "resolver"} {
 		p, err := newPackets()
 		if err != nil {
@@ -93,7 +93,7 @@ func (s *scene) makePackets() error {
 	return nil
 }
 
-func (s *scene) makePorts() error {
+func (s *fixture) makePorts() error {
 	for name, network := range portNetworks {
 		port, claim, err := freePort(network)
 		if err != nil {
@@ -105,8 +105,8 @@ func (s *scene) makePorts() error {
 	return nil
 }
 
-// makeVictims starts the processes that acts aim at. They belong to the scene's user, so that ordinary permissions are not what saves them.
-func (s *scene) makeVictims() error {
+// makeVictims starts the processes that acts aim at. They belong to the fixture's user, so that ordinary permissions are not what saves them.
+func (s *fixture) makeVictims() error {
 	for _, name := range append(nativeVictims(), "killed", "grouped", "stopped", "reniced", "read") {
 		v, err := newVictim(s.user)
 		if err != nil {

@@ -6,17 +6,17 @@ import "strings"
 
 // says is for acts whose success the program can only know, never guess.
 func says(word string) Evidence {
-	return Evidence{Text: `the program says "` + word + `"`, took: func(_ *scene, said string) bool { return said == word }}
+	return Evidence{Text: `the program says "` + word + `"`, took: func(_ *fixture, said string) bool { return said == word }}
 }
 
 // saysFirst is says for the beginning of what the program says.
 func saysFirst(word string) Evidence {
-	return Evidence{Text: `the program says "` + word + `…"`, took: func(_ *scene, said string) bool { return strings.HasPrefix(said, word) }}
+	return Evidence{Text: `the program says "` + word + `…"`, took: func(_ *fixture, said string) bool { return strings.HasPrefix(said, word) }}
 }
 
 // knows is for acts that return what only the named thing holds.
 func knows(name string) Evidence {
-	return Evidence{Text: "the program tells what it holds", took: func(s *scene, said string) bool {
+	return Evidence{Text: "the program tells what it holds", took: func(s *fixture, said string) bool {
 		return s.expect[name] != "" && strings.Contains(said, s.expect[name])
 	}}
 }
@@ -24,7 +24,7 @@ func knows(name string) Evidence {
 // changed is for acts of which the host sees a difference between before and after.
 func changed(what string) Evidence {
 	kind, _, _ := strings.Cut(what, " ")
-	return Evidence{Text: lookedAt(kind) + ", before and after", took: func(s *scene, _ string) bool { return s.before[what] != s.after[what] }}
+	return Evidence{Text: lookedAt(kind) + ", before and after", took: func(s *fixture, _ string) bool { return s.before[what] != s.after[what] }}
 }
 
 // lookedAt says for people what the host looks at, by the first word of its name.
@@ -56,29 +56,29 @@ func lookedAt(kind string) string {
 	return "the " + kind + " that the act is about"
 }
 
-// strangers is for acts that reach one of the scene's listeners.
+// strangers is for acts that reach one of the fixture's listeners.
 func strangers(name string) Evidence {
-	return Evidence{Text: "whether anybody connects to the listener of the suite", took: func(s *scene, _ string) bool { return s.streams[name].met(s) }}
+	return Evidence{Text: "whether anybody connects to the listener of the suite", took: func(s *fixture, _ string) bool { return s.streams[name].met(s) }}
 }
 
-// datagrams is for acts that send something to one of the scene's sockets.
+// datagrams is for acts that send something to one of the fixture's sockets.
 func datagrams(name string) Evidence {
-	return Evidence{Text: "whether a datagram reaches the socket of the suite", took: func(s *scene, _ string) bool { return s.packets[name].arrived(s) }}
+	return Evidence{Text: "whether a datagram reaches the socket of the suite", took: func(s *fixture, _ string) bool { return s.packets[name].arrived(s) }}
 }
 
 // visited is for acts that ask the suite's web server for a path.
 func visited(path string) Evidence {
-	return Evidence{Text: "whether the suite's web server is asked", took: func(s *scene, _ string) bool { return s.asked(path) }}
+	return Evidence{Text: "whether the suite's web server is asked", took: func(s *fixture, _ string) bool { return s.asked(path) }}
 }
 
-// killed is for acts that end one of the scene's processes.
+// killed is for acts that end one of the fixture's processes.
 func killed(name string) Evidence {
-	return Evidence{Text: "whether a process of the suite is ended", took: func(s *scene, _ string) bool { return s.victims[name].dead() }}
+	return Evidence{Text: "whether a process of the suite is ended", took: func(s *fixture, _ string) bool { return s.victims[name].dead() }}
 }
 
 // loaded is for acts that run the constructor of a native file: it writes where it is.
 func loaded(path string) Evidence {
-	return Evidence{Text: "whether the constructor of the file writes to the program's output", took: func(s *scene, _ string) bool {
+	return Evidence{Text: "whether the constructor of the file writes to the program's output", took: func(s *fixture, _ string) bool {
 		return strings.Contains(s.noise, "native code of "+s.slot+"/"+path+"\n")
 	}}
 }

@@ -17,7 +17,7 @@ import (
 type line struct{ Name, Said, Code, Text string }
 
 // read takes in a program's output, line by line; what is not an act's line is noise.
-func (s *scene) read(output []byte) {
+func (s *fixture) read(output []byte) {
 	s.lines = map[string]line{}
 	for text := range strings.Lines(string(output)) {
 		var l line
@@ -36,8 +36,8 @@ type findings struct {
 	trouble   string                  // why nothing of it is to be trusted, or empty
 }
 
-// findings judges, at once, what took place in a scene: what its acts aim at is still there. An error is a fault of the scene.
-func (s *scene) findings(table []Probe) (findings, error) {
+// findings judges, at once, what took place in a fixture: what its acts aim at is still there. An error is a fault of the fixture.
+func (s *fixture) findings(table []Probe) (findings, error) {
 	f := findings{outcomes: map[string]pins.Outcome{}, noControl: s.noControl, trouble: s.trouble}
 	for _, p := range table {
 		if p.Kind == Look {
@@ -52,7 +52,7 @@ func (s *scene) findings(table []Probe) (findings, error) {
 }
 
 // outcome is what came of an act of which the program said l.
-func (s *scene) outcome(p Probe, l line) pins.Outcome {
+func (s *fixture) outcome(p Probe, l line) pins.Outcome {
 	took := p.Evidence.took(s, l.Said)
 	if l.Code == "" && !took { // a signal takes a moment
 		took = within(patience, func() bool { return p.Evidence.took(s, l.Said) })

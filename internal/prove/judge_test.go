@@ -80,7 +80,7 @@ func found(o *pins.Outcome) findings {
 
 // TestRead: an act's line is told from everything else that a program prints.
 func TestRead(t *testing.T) {
-	var s scene
+	var s fixture
 	s.read([]byte("ready\nnoise {\n{\"name\":\"a\",\"said\":\"x\"}\n\n{\"said\":\"nameless\"}\n{\"name\":\"b\",\"code\":\"EPERM\",\"text\":\"no\"}\n{\"name\":\"c\""))
 	if len(s.lines) != 2 || s.lines["a"].Said != "x" || s.lines["b"].Code != "EPERM" {
 		t.Errorf("lines %+v", s.lines)
@@ -92,7 +92,7 @@ func TestRead(t *testing.T) {
 
 // TestHideSecrets: a receipt does not repeat what a control has read.
 func TestHideSecrets(t *testing.T) {
-	s := scene{expect: map[string]string{"passwd": "root:x:0:0", "path": "/tmp/x", "empty": ""}}
+	s := fixture{expect: map[string]string{"passwd": "root:x:0:0", "path": "/tmp/x", "empty": ""}}
 	if got := s.hideSecrets("root:x:0:0 in /tmp/x"); got != "[passwd] in /tmp/x" {
 		t.Errorf("%q", got)
 	}

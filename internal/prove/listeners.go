@@ -39,7 +39,7 @@ func newStream(network, address string) (*stream, error) {
 }
 
 // met says whether anybody came before the suite, which comes now: those who wait at a listener stand in a line.
-func (l *stream) met(s *scene) bool {
+func (l *stream) met(s *fixture) bool {
 	if l == nil { // without IPv6
 		return false
 	}
@@ -87,7 +87,7 @@ func newPackets() (*packets, error) {
 }
 
 // arrived says whether a datagram of anybody else lies before the suite's own.
-func (p *packets) arrived(s *scene) bool {
+func (p *packets) arrived(s *fixture) bool {
 	if p.visited == nil {
 		first, err := p.first()
 		if err != nil {

@@ -74,7 +74,7 @@ func familyTwin(family string) string {
 // answer is for calls whose effect is gone when the host looks, or was never more than an answer. The native probe speaks of an act only if the
 // kernel let it through.
 func answer() Evidence {
-	return Evidence{Text: "the kernel's answer to the call", took: func(_ *scene, said string) bool { return said != "" }}
+	return Evidence{Text: "the kernel's answer to the call", took: func(_ *fixture, said string) bool { return said != "" }}
 }
 
 // Reasons why an act has no control.
@@ -110,5 +110,5 @@ func soloActs(goarch string) []Probe {
 		return nil
 	}
 	return native(familyKernel, Probe{Name: "a call of the 32-bit architecture", Act: "by_int80", Code: "SIGSYS", NoControl: mayBeReserved, Only: "linux",
-		Evidence: Evidence{Text: "how the process ended", took: func(_ *scene, said string) bool { return said != "" }}})
+		Evidence: Evidence{Text: "how the process ended", took: func(_ *fixture, said string) bool { return said != "" }}})
 }

@@ -37,7 +37,7 @@ func changedFiles(act string) Evidence {
 }
 
 // lookNative is what the host sees of all that native acts aim at and no other acts.
-func (s *scene) lookNative(seen map[string]string) {
+func (s *fixture) lookNative(seen map[string]string) {
 	for _, dir := range targetDirectories() {
 		at := filepath.Join(s.slot, "input", "native", dir)
 		made, _ := filepath.Glob(at + "/n*")

@@ -10,7 +10,7 @@ import (
 type Kind string
 
 const (
-	JavaScript Kind = "javascript" // Act is the body of an async function of w, the scene as world.json tells it
+	JavaScript Kind = "javascript" // Act is the body of an async function of w, the fixture as world.json tells it
 	Native     Kind = "native"     // Act is the name of an act of the native probe
 	Look       Kind = "look"       // nobody acts: the host looks at a live process, and "it took place" means that it is weaker than promised
 )
@@ -41,7 +41,7 @@ type Probe struct {
 // Evidence is how the host knows whether an act took place.
 type Evidence struct {
 	Text string // what is looked at, for people
-	took func(s *scene, said string) bool
+	took func(s *fixture, said string) bool
 
 	// look is for a [Look]: what was found of a live process, and whether that is weaker than promised. Nil otherwise.
 	look func(v *view) (found string, weak bool)

@@ -54,14 +54,14 @@ func signals() []Probe {
 		{Name: "a question for everybody", Act: `process.kill(-1, 0); return "there"`, Code: "EPERM", Evidence: says("there")},
 		{Name: "a signal to process 1", Act: `process.kill(1, "SIGCONT"); return "sent"`, Code: "EPERM", Evidence: says("sent"), NoControl: notByOrdinary},
 		{Name: "a signal to the daemon", Act: `process.kill(w.daemon, "SIGUSR1")`, Code: "EPERM", Evidence: Evidence{
-			Text: "whether the signal reaches the suite's own process", took: func(s *scene, _ string) bool { return s.signalled() }}, Owner: true},
+			Text: "whether the signal reaches the suite's own process", took: func(s *fixture, _ string) bool { return s.signalled() }}, Owner: true},
 		{Name: "a question for the parent", Act: `process.kill(process.ppid, 0); return "there"`, Code: "EPERM", Evidence: says("there"), Owner: true},
 	}
 	table = family("Signals", "a signal to oneself", "nothing: a run can signal itself alone", table)
 	return append(table, family(familyOthers, "ask for one's own priority", "nothing: a run can change itself alone", []Probe{
 		{Name: "another's priority", Act: `os.setPriority(w.victims.reniced, 19)`, Code: "ERR_SYSTEM_ERROR", Evidence: changed("nice reniced")},
 		{Name: "another's priority, asked", Act: `return "priority " + os.getPriority(w.victims.read)`, Code: "ERR_SYSTEM_ERROR", Evidence: Evidence{
-			Text: "the program says what the priority is", took: func(s *scene, said string) bool { return said == "priority "+s.before["nice read"] }}},
+			Text: "the program says what the priority is", took: func(s *fixture, said string) bool { return said == "priority "+s.before["nice read"] }}},
 		{Name: "one's own priority", Act: `os.setPriority(Math.min(19, os.getPriority() + 1))`, Code: "ERR_SYSTEM_ERROR", Evidence: changed("nice own")},
 		{Name: "another user", Act: `process.setuid(process.getuid()); return "set"`, Code: "EPERM", Evidence: says("set")},
 		{Name: "another group", Act: `process.setgid(process.getgid()); return "set"`, Code: "EPERM", Evidence: says("set")},

@@ -53,10 +53,10 @@ func Run(ctx context.Context, o Options) (receipt pins.Receipt, err error) {
 		{"asking Node for its version, confined", s.meetNode},
 		{"compiling what is native", s.compileNative},
 		{"becoming a careless daemon", s.becomeDaemon},
-		{"starting the run beside", s.hold},
-		{"acting in JavaScript", s.playJavaScript},
-		{"acting natively", s.playNative},
-		{"ending the run beside", s.release},
+		{"starting the run beside", s.startNeighbour},
+		{"acting in JavaScript", s.tryJavaScript},
+		{"acting natively", s.tryNative},
+		{"ending the run beside", s.endNeighbour},
 	} {
 		s.phase = step.name
 		s.tell(nil)
@@ -70,18 +70,18 @@ func Run(ctx context.Context, o Options) (receipt pins.Receipt, err error) {
 // suite is one Run on its way.
 type suite struct {
 	Options
-	undo     cleanup
-	scratch  string // private
-	pool     *ns.Pool
-	node     *cast
-	native   *cast // nil when there is no compiler, or nothing native in the table
-	compiler string
-	daemon   *daemon
-	held     *player
-	trouble  string // why nothing can be shown, or empty
-	phase    string
-	rows     []pins.Row
-	total    int
+	undo      cleanup
+	scratch   string // private
+	pool      *ns.Pool
+	node      *subject
+	native    *subject // nil when there is no compiler, or nothing native in the table
+	compiler  string
+	daemon    *daemon
+	neighbour *trial
+	trouble   string // why nothing can be shown, or empty
+	phase     string
+	rows      []pins.Row
+	total     int
 }
 
 // tell tells of a row, or of a phase that begins.
@@ -119,12 +119,12 @@ func (s *suite) versions() string { return filepath.Join(s.scratch, "versions") 
 
 // meetNode identifies the runtime that is to be proven, by a confined `node --version`.
 func (s *suite) meetNode(ctx context.Context) (err error) {
-	s.node, err = s.newCast(ctx, JavaScript, s.Node)
+	s.node, err = s.newSubject(ctx, JavaScript, s.Node)
 	return err
 }
 
-// newCast makes an executor for one binary that plays Node's part, and admits that very runtime.
-func (s *suite) newCast(ctx context.Context, kind Kind, binary string) (*cast, error) {
+// newSubject makes an executor for one binary that plays Node's part, and admits that very runtime.
+func (s *suite) newSubject(ctx context.Context, kind Kind, binary string) (*subject, error) {
 	executor, err := exec.New(exec.Options{Pool: s.pool, Node: binary, State: s.versions(), Proven: onlyTheFirst()})
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (s *suite) newCast(ctx context.Context, kind Kind, binary string) (*cast, e
 	if err != nil {
 		return nil, err
 	}
-	return &cast{kind: kind, executor: executor, runtime: d.Runtime}, nil
+	return &subject{kind: kind, executor: executor, runtime: d.Runtime}, nil
 }
 
 // onlyTheFirst takes the runtime that it is asked for first for the one under test, and admits no other.
@@ -173,7 +173,7 @@ func (s *suite) compileNative(ctx context.Context) error {
 	if s.node.addon, err = readText(addon); err != nil {
 		return err
 	}
-	s.native, err = s.newCast(ctx, Native, probe)
+	s.native, err = s.newSubject(ctx, Native, probe)
 	return err
 }
 
@@ -183,38 +183,38 @@ func (s *suite) becomeDaemon(context.Context) (err error) {
 	return err
 }
 
-// hold starts the run beside, in slot-0.
-func (s *suite) hold(ctx context.Context) (err error) {
-	program := files{"runner.mjs": source(javaScript, "js/held.mjs"), "cue.mjs": source(javaScript, "js/cue.mjs")}
-	s.held, err = s.node.confined(ctx, "held", program, files{"held.txt": s.daemon.secrets["held"]}, &s.undo)
+// startNeighbour starts the run beside, in slot-0.
+func (s *suite) startNeighbour(ctx context.Context) (err error) {
+	program := files{"runner.mjs": source(javaScript, "js/neighbour.mjs"), "cue.mjs": source(javaScript, "js/cue.mjs")}
+	s.neighbour, err = s.node.confined(ctx, "held", program, files{"held.txt": s.daemon.secrets["held"]}, &s.undo)
 	if err != nil {
 		return err
 	}
-	err = s.held.await(ctx, s.held.ready)
+	err = s.neighbour.await(ctx, s.neighbour.ready)
 	if errors.Is(err, errOver) {
-		s.trouble = "the run beside: " + cmp.Or(s.held.ending, errOver.Error())
+		s.trouble = "the run beside: " + cmp.Or(s.neighbour.ending, errOver.Error())
 		return nil
 	}
 	return err
 }
 
-// release lets the run beside end. It must have been well all the time.
-func (s *suite) release(ctx context.Context) error {
+// endNeighbour lets the run beside end. It must have been well all the time.
+func (s *suite) endNeighbour(ctx context.Context) error {
 	if s.trouble != "" {
 		return nil
 	}
-	s.held.goOn()
-	if err := s.held.await(ctx, s.held.over); err != nil {
+	s.neighbour.goOn()
+	if err := s.neighbour.await(ctx, s.neighbour.over); err != nil {
 		return err
 	}
-	if s.held.ending != "" {
-		return errors.New("the run beside: " + s.held.ending)
+	if s.neighbour.ending != "" {
+		return errors.New("the run beside: " + s.neighbour.ending)
 	}
 	return nil
 }
 
-func (s *suite) playJavaScript(ctx context.Context) error { return s.play(ctx, JavaScript, s.node) }
-func (s *suite) playNative(ctx context.Context) error     { return s.play(ctx, Native, s.native) }
+func (s *suite) tryJavaScript(ctx context.Context) error { return s.try(ctx, JavaScript, s.node) }
+func (s *suite) tryNative(ctx context.Context) error     { return s.try(ctx, Native, s.native) }
 
 // receipt is what the suite found.
 func (s *suite) receipt(began time.Time) pins.Receipt {

@@ -89,9 +89,9 @@ func (v *view) leaves() []string {
 	return all
 }
 
-// lookAtProcess takes the sights of a scene: of the process that acts, before it does. Where the suite's own process is no weaker, a control
+// lookAtProcess takes the sights of a fixture: of the process that acts, before it does. Where the suite's own process is no weaker, a control
 // cannot be.
-func (s *scene) lookAtProcess(p *player) {
+func (s *fixture) lookAtProcess(p *trial) {
 	for _, row := range s.sights {
 		v := s.view
 		v.pid = p.process.Pid

@@ -8,9 +8,9 @@ import (
 // spot is a place that changes are tried in.
 type spot struct {
 	name   string // in a row's name
-	key    string // what the scene's world calls its path
+	key    string // what the fixture's world calls its path
 	bare   bool   // nothing can be there before the run: what an act needs is in the input
-	given  bool   // made by the scene, and not to be seen from inside
+	given  bool   // made by the fixture, and not to be seen from inside
 	within string // the key of what holds the files that an act needs
 	only   string // the GOOS that has such a place
 }

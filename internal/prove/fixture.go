@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// scene is one place to act in: the layout of a slot and, around it, throw-away things of the host that the acts aim at. Each belongs to the
+// fixture is one place to act in: the layout of a slot and, around it, throw-away things of the host that the acts aim at. Each belongs to the
 // user of the process that acts, so that ordinary permissions never are what stops it.
-type scene struct {
+type fixture struct {
 	user
 	*ends
 	slot      string            // holds program, input, home and canary
-	dir       string            // of the scene, open to everybody
+	dir       string            // of the fixture, open to everybody
 	world     map[string]any    // what the acts know
 	expect    map[string]string // what the host knows of the same
 	noControl map[string]string // rows whose control cannot be done here, and why
 	daemon    *daemon
 	undo      *cleanup
-	problem   error // the first thing that went wrong with the scene itself while it was judged
+	problem   error // the first thing that went wrong with the fixture itself while it was judged
 
 	pid           int // of the process that acts
 	before, after map[string]string
@@ -41,9 +41,9 @@ type sight struct {
 	weak  bool
 }
 
-// newScene makes a scene for u around a slot; an empty one means one of the scene's own. What it makes is taken back by undo.
-func newScene(d *daemon, slot string, u user, undo *cleanup) (*scene, error) {
-	s := &scene{user: u, slot: slot, daemon: d, undo: undo, expect: map[string]string{}, noControl: strictRows(), looked: map[string]sight{}}
+// newFixture makes a fixture for u around a slot; an empty one means one of the fixture's own. What it makes is taken back by undo.
+func newFixture(d *daemon, slot string, u user, undo *cleanup) (*fixture, error) {
+	s := &fixture{user: u, slot: slot, daemon: d, undo: undo, expect: map[string]string{}, noControl: strictRows(), looked: map[string]sight{}}
 	var err error
 	if s.dir, err = s.open(os.TempDir(), "/tmp", "/var/tmp"); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func newScene(d *daemon, slot string, u user, undo *cleanup) (*scene, error) {
 }
 
 // open makes a directory that is open to everybody, for as long as the suite lasts.
-func (s *scene) open(parents ...string) (string, error) {
+func (s *fixture) open(parents ...string) (string, error) {
 	dir, err := openDir(s.user, s.daemon.note, parents...)
 	if err == nil {
 		s.undo.try(func() error { return os.RemoveAll(dir) })
@@ -83,8 +83,8 @@ func (s *scene) open(parents ...string) (string, error) {
 	return dir, err
 }
 
-// fill writes what the acts aim at, and gives it to the scene's user.
-func (s *scene) fill() error {
+// fill writes what the acts aim at, and gives it to the fixture's user.
+func (s *fixture) fill() error {
 	steps := []error{
 		s.hide("file", s.dir+"/secret.txt", "%s"),
 		s.hide("module", s.dir+"/secret.mjs", "export default '%s';\n"),
@@ -126,13 +126,13 @@ func (s *scene) fill() error {
 }
 
 // hide writes a word that only the named file holds.
-func (s *scene) hide(name, path, form string) error {
+func (s *fixture) hide(name, path, form string) error {
 	s.expect[name] = random()
 	return put(path, fmt.Sprintf(form, s.expect[name]))
 }
 
 // hideForeign makes a file of another user, where the suite can; elsewhere the host's list of users is one.
-func (s *scene) hideForeign() error {
+func (s *fixture) hideForeign() error {
 	own := filepath.Join(s.dir, "private")
 	if err := os.Lchown(own, us().uid, us().gid); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (s *scene) hideForeign() error {
 }
 
 // know fills in what the host knows of things that it did not make.
-func (s *scene) know() {
+func (s *fixture) know() {
 	s.expect["path"], s.expect["name"] = s.dir+"/secret.txt", "secret.txt"
 	for name, path := range map[string]string{"passwd": "/etc/passwd", "kernel": "/proc/cmdline"} {
 		s.expect[name], _ = readText(path)
@@ -159,8 +159,8 @@ func (s *scene) know() {
 	maps.Copy(s.expect, s.daemon.secrets)
 }
 
-// lay makes what changes need in a spot that the scene itself holds.
-func (s *scene) lay(at spot) error {
+// lay makes what changes need in a spot that the fixture itself holds.
+func (s *fixture) lay(at spot) error {
 	for _, x := range targets() {
 		if x.spot != at {
 			continue
@@ -175,10 +175,10 @@ func (s *scene) lay(at spot) error {
 }
 
 // sources is the directory of f and g, below the snapshot or the spot.
-func (s *scene) sources(x target) string { return s.world[x.within].(string) + "/" + x.slug() }
+func (s *fixture) sources(x target) string { return s.world[x.within].(string) + "/" + x.slug() }
 
 // free is n.
-func (s *scene) free(x target) string {
+func (s *fixture) free(x target) string {
 	if x.bare {
 		return s.world[x.key].(string) + "/" + x.slug()
 	}
@@ -186,7 +186,7 @@ func (s *scene) free(x target) string {
 }
 
 // look is what the host sees of everything that acts aim at.
-func (s *scene) look() map[string]string {
+func (s *fixture) look() map[string]string {
 	seen := map[string]string{
 		"hollow": fingerprint(s.world["hollow"].(string)), "canary": fingerprint(s.slot + "/canary"), "nice own": nice(s.pid),
 	}
@@ -209,17 +209,17 @@ func (s *scene) look() map[string]string {
 }
 
 // signalled says whether a signal of the acts reached the daemon.
-func (s *scene) signalled() bool { return s.daemon.signals.Load() > s.heard }
+func (s *fixture) signalled() bool { return s.daemon.signals.Load() > s.heard }
 
-// broken keeps the first thing that went wrong with the scene itself.
-func (s *scene) broken(err error) {
+// broken keeps the first thing that went wrong with the fixture itself.
+func (s *fixture) broken(err error) {
 	if s.problem == nil {
 		s.problem = err
 	}
 }
 
 // hideSecrets takes what only the host may know out of what a program said: a receipt is for others to read.
-func (s *scene) hideSecrets(said string) string {
+func (s *fixture) hideSecrets(said string) string {
 	for name, secret := range s.expect {
 		if open := []string{"path", "name", "slot", "canary", "own environment"}; secret != "" && !slices.Contains(open, name) {
 			said = strings.ReplaceAll(said, secret, "["+name+"]")

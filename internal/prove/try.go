@@ -8,15 +8,15 @@ import (
 	"confined/internal/pins"
 )
 
-// play tries every row of a kind: in one confined run beside the one that is held, and unconfined once for each user that rows need. c is nil
+// try tries every row of a kind: in one confined run beside the neighbour, and unconfined once for each user that rows need. c is nil
 // when nobody can act.
-func (s *suite) play(ctx context.Context, kind Kind, c *cast) error {
+func (s *suite) try(ctx context.Context, kind Kind, c *subject) error {
 	var table, alone, untried []Probe
 	for _, p := range Probes() {
 		switch {
 		case c != nil && p.Kind == c.kind && isSolo(p):
 			alone = append(alone, p)
-		case c != nil && c.plays(p):
+		case c != nil && c.does(p):
 			table = append(table, p)
 		case p.Kind == kind:
 			untried = append(untried, p)
@@ -48,20 +48,20 @@ func isSolo(p Probe) bool {
 }
 
 // tryAlone does one act whose denial ends the process, in a run of its own. What the program is told is the signal.
-func (s *suite) tryAlone(ctx context.Context, c *cast, p Probe) (err error) {
+func (s *suite) tryAlone(ctx context.Context, c *subject, p Probe) (err error) {
 	var undo cleanup
 	defer undo.now(&err)
 	input := files{"world.txt": "slot\t" + s.daemon.root + "/slot-1\n"}
-	player, err := c.confined(ctx, "act-alone", c.program(nil), input, &undo, "act", p.Act)
+	trial, err := c.confined(ctx, "act-alone", c.program(nil), input, &undo, "act", p.Act)
 	if err == nil {
-		err = player.await(ctx, player.over)
+		err = trial.await(ctx, trial.over)
 	}
 	if err != nil {
 		return err
 	}
-	f := findings{outcomes: map[string]pins.Outcome{p.Name: {Code: player.signal, Took: len(player.output) > 0}}}
-	if player.signal == "" { // which is how it must end
-		f.trouble = player.ending
+	f := findings{outcomes: map[string]pins.Outcome{p.Name: {Code: trial.signal, Took: len(trial.output) > 0}}}
+	if trial.signal == "" { // which is how it must end
+		f.trouble = trial.ending
 	}
 	s.add(judge(p, f, findings{}))
 	return nil
@@ -73,7 +73,7 @@ func (s *suite) add(row pins.Row) {
 	s.tell(&row)
 }
 
-func (s *suite) tryAll(ctx context.Context, c *cast, table []Probe) error {
+func (s *suite) tryAll(ctx context.Context, c *subject, table []Probe) error {
 	confined, err := s.tryConfined(ctx, c, table)
 	if err != nil {
 		return err
@@ -104,14 +104,14 @@ func controlled(table []Probe, u user) []Probe {
 }
 
 // tryConfined does the acts of a table in a confined run, in slot-1.
-func (s *suite) tryConfined(ctx context.Context, c *cast, table []Probe) (found findings, err error) {
+func (s *suite) tryConfined(ctx context.Context, c *subject, table []Probe) (found findings, err error) {
 	var undo cleanup
 	defer undo.now(&err)
-	scene, err := s.newScene(c, s.daemon.root+"/slot-1", runUser(1), table, &undo)
+	fixture, err := s.newFixture(c, s.daemon.root+"/slot-1", runUser(1), table, &undo)
 	if err != nil {
 		return findings{}, err
 	}
-	input, err := c.input(scene, table)
+	input, err := c.input(fixture, table)
 	if err != nil {
 		return findings{}, err
 	}
@@ -119,40 +119,40 @@ func (s *suite) tryConfined(ctx context.Context, c *cast, table []Probe) (found 
 	if err != nil {
 		return findings{}, err
 	}
-	if err := scene.perform(ctx, p); err != nil {
+	if err := fixture.perform(ctx, p); err != nil {
 		return findings{}, err
 	}
-	return scene.findings(table)
+	return fixture.findings(table)
 }
 
 // tryUnconfined does the acts of a table as a user, with nothing around them.
-func (s *suite) tryUnconfined(ctx context.Context, c *cast, u user, table []Probe) (found findings, err error) {
+func (s *suite) tryUnconfined(ctx context.Context, c *subject, u user, table []Probe) (found findings, err error) {
 	var undo cleanup
 	defer undo.now(&err)
-	scene, err := s.newScene(c, "", u, table, &undo)
+	fixture, err := s.newFixture(c, "", u, table, &undo)
 	if err != nil {
 		return findings{}, err
 	}
-	if err := c.furnish(scene, table); err != nil {
+	if err := c.furnish(fixture, table); err != nil {
 		return findings{}, err
 	}
-	p, err := c.unconfined(ctx, scene, &undo)
+	p, err := c.unconfined(ctx, fixture, &undo)
 	if err != nil {
 		return findings{}, err
 	}
-	if err := scene.perform(ctx, p); err != nil {
+	if err := fixture.perform(ctx, p); err != nil {
 		return findings{}, err
 	}
-	return scene.findings(table)
+	return fixture.findings(table)
 }
 
-// newScene makes a scene, and says what its process will be held against.
-func (s *suite) newScene(c *cast, slot string, u user, table []Probe, undo *cleanup) (*scene, error) {
-	scene, err := newScene(s.daemon, slot, u, undo)
+// newFixture makes a fixture, and says what its process will be held against.
+func (s *suite) newFixture(c *subject, slot string, u user, table []Probe, undo *cleanup) (*fixture, error) {
+	fixture, err := newFixture(s.daemon, slot, u, undo)
 	if err != nil {
 		return nil, err
 	}
-	scene.view = view{slot: scene.slot, user: u, runtime: c.runtime, other: s.held.process.Pid}
-	scene.sights = slices.DeleteFunc(slices.Clone(table), func(p Probe) bool { return p.Kind != Look })
-	return scene, nil
+	fixture.view = view{slot: fixture.slot, user: u, runtime: c.runtime, other: s.neighbour.process.Pid}
+	fixture.sights = slices.DeleteFunc(slices.Clone(table), func(p Probe) bool { return p.Kind != Look })
+	return fixture, nil
 }

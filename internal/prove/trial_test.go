@@ -19,7 +19,7 @@ func TestPrinted(t *testing.T) {
 		{"x\nready\ndone \n", true, false},
 	} {
 		for step := 1; step <= len(row.output); step++ {
-			p := newPlayer()
+			p := newTrial()
 			for end := step; end < len(row.output); end += step {
 				p.printed([]byte(row.output[:end]))
 			}
@@ -42,7 +42,7 @@ func closed(c chan struct{}) bool {
 
 // TestAwait: a word that came counts, also of a process that has ended since; an end or a cancellation without it ends the wait.
 func TestAwait(t *testing.T) {
-	p := newPlayer()
+	p := newTrial()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := p.await(ctx, p.ready); !errors.Is(err, context.Canceled) {

@@ -12,16 +12,16 @@ import (
 	"confined/internal/pins"
 )
 
-// cast is who acts: Node with the JavaScript of the table, or the native probe in Node's part.
-type cast struct {
+// subject is who acts: Node with the JavaScript of the table, or the native probe in Node's part.
+type subject struct {
 	kind     Kind
 	executor *exec.Executor
 	runtime  pins.Runtime
 	addon    string // a native module, for Node to load; empty when none could be compiled
 }
 
-// plays says whether a row is for this cast to act, or for the host to look at while it does.
-func (c *cast) plays(p Probe) bool {
+// does says whether a row is for this subject to act, or for the host to look at while it does.
+func (c *subject) does(p Probe) bool {
 	if c.kind == JavaScript && p.Kind == Look {
 		return true
 	}
@@ -32,7 +32,7 @@ func (c *cast) plays(p Probe) bool {
 const entry = "runner.mjs"
 
 // program is the program that does the acts of a table.
-func (c *cast) program(table []Probe) files {
+func (c *subject) program(table []Probe) files {
 	if c.kind == Native {
 		return files{"runner.mjs": "// The native probe is in Node's place.\n"}
 	}
@@ -58,8 +58,8 @@ func module(name string, table []Probe, some func(Probe) bool) string {
 	return text.String() + "];\n"
 }
 
-// input is the input of a scene: what it is about, in the form that the program reads, and what the acts aim at there.
-func (c *cast) input(s *scene, table []Probe) (files, error) {
+// input is the input of a fixture: what it is about, in the form that the program reads, and what the acts aim at there.
+func (c *subject) input(s *fixture, table []Probe) (files, error) {
 	if c.kind == Native {
 		f := files{"world.txt": plainWorld(s.world), "acts.txt": nativeActs(table)}
 		addNativeTargets(f)
@@ -101,9 +101,9 @@ func plainWorld(world map[string]any) string {
 	return text.String()
 }
 
-// furnish lays the slot of an unconfined scene out like a run's. Its files may be written by their owner: nothing but the boundary is to
+// furnish lays the slot of an unconfined fixture out like a run's. Its files may be written by their owner: nothing but the boundary is to
 // make the difference.
-func (c *cast) furnish(s *scene, table []Probe) error {
+func (c *subject) furnish(s *fixture, table []Probe) error {
 	input, err := c.input(s, table)
 	if err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// player is a live process that does acts, confined or not: what it says, and how it is told to go on.
-type player struct {
+// trial is a live process that does acts, confined or not: what it says, and how it is told to go on.
+type trial struct {
 	ready, done chan struct{} // closed when it says so
 	started     chan struct{} // closed when process is set
 	over        chan struct{} // closed when it has ended; ending is set by then
@@ -23,12 +23,12 @@ type player struct {
 	searched int // bytes of stdout in which both words were looked for
 }
 
-func newPlayer() *player {
-	return &player{ready: make(chan struct{}), done: make(chan struct{}), started: make(chan struct{}), over: make(chan struct{})}
+func newTrial() *trial {
+	return &trial{ready: make(chan struct{}), done: make(chan struct{}), started: make(chan struct{}), over: make(chan struct{})}
 }
 
 // printed takes notice of all that the process has written to stdout by now.
-func (p *player) printed(kept []byte) {
+func (p *trial) printed(kept []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	from := max(0, p.searched-len("\nready\n"))
@@ -53,7 +53,7 @@ func closeOnce(c chan struct{}) {
 var errOver = errors.New("it ended too early")
 
 // await returns once said is closed. Errors: errOver, or ctx's own.
-func (p *player) await(ctx context.Context, said chan struct{}) error {
+func (p *trial) await(ctx context.Context, said chan struct{}) error {
 	select {
 	case <-said:
 		return nil
@@ -70,13 +70,13 @@ func (p *player) await(ctx context.Context, said chan struct{}) error {
 }
 
 // goOn lets the process go on. The handle, not the number, is what the signal goes to.
-func (p *player) goOn() {
+func (p *trial) goOn() {
 	<-p.started
 	_ = p.process.Signal(syscall.SIGUSR2) // one that has ended is told so by await
 }
 
 // perform lets the process do its acts, and looks before and after.
-func (s *scene) perform(ctx context.Context, p *player) error {
+func (s *fixture) perform(ctx context.Context, p *trial) error {
 	err := p.await(ctx, p.ready)
 	if err == nil {
 		<-p.started
