@@ -40,7 +40,6 @@ prove-all: ## the boundary suite with every Node of internal/pins/proven.txt
 
 prove-new: ## the boundary suite with the official Node of version NODE, which is added to that table
 	@packaging/need.sh host go cc npm setpriv
-	@$(MAKE) --no-print-directory build
 	@packaging/prove-new.sh "$(NODE)"
 
 # How often the fault table runs, as in `make faults ROUNDS=3`. Under make test

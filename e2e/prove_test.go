@@ -242,6 +242,9 @@ func (d *daemon) followsItsReceipt(t *testing.T, file, cure string) {
 	if said := strings.Count(d.log.String(), `"the boundary is proven with this Node"`); said != 2 {
 		t.Errorf("the proof came twice, and the log says so %d times", said)
 	}
+	if said := strings.Count(d.log.String(), `"the boundary is no longer proven with this Node"`); said != 1 {
+		t.Errorf("the proof went once, and the log says so %d times", said)
+	}
 }
 
 // mustBeProvenBy fails unless /v1/runtime names this receipt, by the digest of

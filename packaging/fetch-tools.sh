@@ -10,6 +10,7 @@ set -eu
 cd "$(dirname "$0")/.."
 pins=$1
 tools=$PWD/.node/$(basename "$pins")
+npm=$PWD/packaging/npm.sh
 
 whole() { cmp -s "$pins/package-lock.json" "$tools/complete"; }
 fail() { echo "fetch-tools: $1" >&2; exit 1; }
@@ -27,6 +28,6 @@ echo "fetch-tools: fetching what $pins pins" >&2
 rm -rf "$tools"
 mkdir "$tools"
 cp "$pins/package.json" "$pins/package-lock.json" "$tools"
-(cd "$tools" && npm ci --ignore-scripts --no-audit --no-fund --update-notifier=false --loglevel=error >&2) ||
+(cd "$tools" && "$npm" ci --ignore-scripts --no-audit --no-fund --update-notifier=false --loglevel=error >&2) ||
 	fail "npm could not bring the packages: see its message above"
 cp "$pins/package-lock.json" "$tools/complete"

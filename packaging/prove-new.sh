@@ -5,7 +5,8 @@
 # The line is written last, and only when the whole boundary suite passed with
 # the binary that it names. That binary is from the package whose digest npm's
 # registry publishes for the version; it is then in .node, as the others are.
-# Expects bin/confined. A failure leaves nothing behind.
+# The suite is that of bin/confined, which is built first. A failure leaves
+# nothing behind but that.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,6 +25,7 @@ is_new() {
 }
 is_new
 test -w . -a -w "$table" || fail "$(pwd) cannot be written by $(id -un 2>/dev/null || id -u): run this as its owner, or as root"
+make --no-print-directory build
 
 umask 022
 mkdir -p .node
@@ -31,7 +33,7 @@ tmp=$(mktemp -d .node/new.XXXXXX)
 trap 'rm -rf "$tmp"; rmdir .node 2>/dev/null || true' EXIT
 trap 'exit 1' HUP INT TERM
 
-integrity=$(npm view "$package@$version" dist.integrity --cache "$PWD/$tmp/cache" --update-notifier=false --loglevel=error) ||
+integrity=$(packaging/npm.sh view "$package@$version" dist.integrity --cache "$PWD/$tmp/cache" --update-notifier=false --loglevel=error) ||
 	fail "npm says nothing of $package@$version, see above: npm view $package versions lists what there is"
 [[ $integrity =~ ^sha512-[A-Za-z0-9+/]{86}==$ ]] || fail "npm has no sha512 of $package@$version but ${integrity:-nothing}: npm view $package versions lists what there is"
 sha512=$(base64 -d <<<"${integrity#sha512-}" | od -An -v -tx1 | tr -d ' \n')
@@ -58,6 +60,7 @@ mv -f "$tmp/node" ".node/$version/bin/node"
 cat "$tmp/table" >"$table"
 
 say "$table has Node $version now. What is left to do:"
+say "- make build and a restart of the daemon: the line counts only for a daemon of a build that has it"
 test "$(id -u)" = 0 || say "- make prove-all as root: the boundary that a daemon of root makes was not tried here"
 say "- make test, which reads the table"
 say "- commit $table, and have the commit read by someone who did not write it"

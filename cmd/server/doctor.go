@@ -136,7 +136,7 @@ func judgeNode(c config, d exec.Description, err error) []finding {
 			{evidence, verdictNo, host.Problem, host.Cure}}
 	case errors.As(err, &unproven):
 		return []finding{
-			{"node", verdictNo, nodeText(unproven.Runtime) + "; the boundary is not proven with it: " + unproven.Why, pins.CureUnproven(c.node, c.state)},
+			{"node", verdictNo, nodeText(unproven.Runtime) + "; the boundary is not proven with it: " + unproven.Why, pins.CureUnproven(c.node, c.state, unproven.ReceiptsOnly)},
 			{evidence, verdictOK, "node --version ran inside the whole boundary", ""}}
 	case errors.As(err, &unavailable):
 		return []finding{{"node", verdictNo, unavailable.Path + " " + unavailable.Problem, unavailable.Cure}}

@@ -12,7 +12,7 @@ import (
 // provenBy says what proves the boundary, with the file where there is one.
 func provenBy(p pins.Proof) string {
 	if p.Kind == pins.ProofReceipt {
-		return fmt.Sprintf("%s of %s, %s", p.Kind, p.ProvenAt.Local().Format(time.DateTime), p.File)
+		return fmt.Sprintf("%s of %s, %s", p.Kind, p.ProvenAt.UTC().Format(time.RFC3339), p.File)
 	}
 	return p.Kind
 }

@@ -59,6 +59,8 @@ func TestJudgeNode(t *testing.T) {
 		"proven":   {proven, nil, true, []string{"/opt/node, version 26.8.1, sha256 0102", "proven (built-in)"}},
 		"host":     {exec.Description{}, &exec.HostError{Problem: "no Landlock", Cure: "a newer kernel"}, false, []string{"no Landlock", "a newer kernel"}},
 		"unproven": {exec.Description{}, &exec.UnprovenError{Runtime: old, Why: "no receipt"}, false, []string{"version 20.1.0, sha256 0102", "; the boundary is not proven with it: no receipt", "`confined prove --node /opt/node --state /var/s`", "name an official Node"}},
+		"receipts": {exec.Description{}, &exec.UnprovenError{Runtime: old, Why: "no receipt", ReceiptsOnly: true}, false, []string{"`confined prove --node /opt/node --state /var/s` as the user of the daemon, which tries the boundary with it on this host and writes a receipt\n"}},
+		"receipt":  {exec.Description{Runtime: rt, Proof: pins.Proof{Kind: "receipt", File: "/var/r", ProvenAt: time.Date(2026, 11, 30, 1, 2, 3, 4e6, time.FixedZone("", 3600))}}, nil, true, []string{"proven (receipt of 2026-11-30T00:02:03Z, /var/r)"}},
 		"shim":     {exec.Description{}, &pins.UnavailableError{Path: "/shim", Problem: "is a script", Cure: "name the binary"}, false, []string{"/shim is a script", "name the binary"}},
 		"other":    {exec.Description{}, errors.New("interrupted"), false, []string{"interrupted"}},
 	} {

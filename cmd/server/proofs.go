@@ -30,17 +30,21 @@ type herald struct {
 	last pins.Proof // zero where the latest answer was that there is none
 }
 
-// of asks the proofs, and logs a proof that is not the one of the answer before.
+// of asks the proofs, and logs a proof that is not the one of the answer before,
+// and one that is gone.
 func (h *herald) of(rt pins.Runtime) (pins.Proof, error) {
 	proof, err := h.proofs.Of(rt) // zero with an error
 	h.mu.Lock()
-	fresh := err == nil && proof != h.last
+	changed := proof != h.last
 	h.last = proof
 	h.mu.Unlock()
-	if fresh {
+	switch {
+	case changed && err != nil:
+		h.log.Warn("the boundary is no longer proven with this Node", "node", rt.Node, "version", rt.NodeVersion, "reason", err.Error())
+	case changed:
 		said := []any{"node", rt.Node, "version", rt.NodeVersion, "proof", proof.Kind}
 		if proof.File != "" {
-			said = append(said, "file", proof.File, "digest", string(proof.Receipt), "provenAt", proof.ProvenAt.Format(time.RFC3339))
+			said = append(said, "file", proof.File, "digest", string(proof.Receipt), "provenAt", proof.ProvenAt.UTC().Format(time.RFC3339))
 		}
 		h.log.Info("the boundary is proven with this Node", said...)
 	}

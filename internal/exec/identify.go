@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"confined/internal/confine"
@@ -17,11 +18,13 @@ type UnprovenError struct {
 	Why     string // what was looked for, and what was found in its place
 	Asked   string // the path that the daemon was given: symlinks on the way are part of what is to be proven
 	State   string // where the daemon keeps its receipts
+
+	ReceiptsOnly bool // an official Node would not do without one either
 }
 
 func (e *UnprovenError) Error() string {
 	return fmt.Sprintf("the boundary is not proven with this Node: %s is version %s, sha256 %s: %s; cure: %s",
-		e.Runtime.Node, e.Runtime.NodeVersion, e.Runtime.NodeSHA256(), e.Why, pins.CureUnproven(e.Asked, e.State))
+		e.Runtime.Node, e.Runtime.NodeVersion, e.Runtime.NodeSHA256(), e.Why, pins.CureUnproven(e.Asked, e.State, e.ReceiptsOnly))
 }
 
 // Description is the runtime as it is now, and what proves the boundary with it.
@@ -61,7 +64,9 @@ func (e *Executor) DescribeRuntime(ctx context.Context) (Description, error) {
 func (e *Executor) ProofOf(rt pins.Runtime) (pins.Proof, error) {
 	proof, err := e.proven(rt)
 	if err != nil {
-		return pins.Proof{}, &UnprovenError{Runtime: rt, Why: err.Error(), Asked: e.node, State: e.state}
+		return pins.Proof{}, &UnprovenError{
+			Runtime: rt, Why: err.Error(), Asked: e.node, State: e.state, ReceiptsOnly: errors.Is(err, pins.ErrReceiptsOnly),
+		}
 	}
 	return proof, nil
 }

@@ -93,7 +93,7 @@ func nodeRefusals() []refusalRow {
 		{"a version manager", func(tr *tree) {
 			tr.elf("opt/bin/volta-shim", tr.node)
 			tr.link("../opt/bin/volta-shim", "bin/node")
-		}, "bin/node", "opt/bin/volta-shim, which by its name is a version manager", "process.execPath"},
+		}, "bin/node", "opt/bin/volta-shim, which is not called node, as a version manager's shim is not", "process.execPath"},
 		{"text", func(tr *tree) { tr.write("opt/bin/node", "hello") }, "bin/node", "is not an ELF file", "process.execPath"},
 		{"empty", func(tr *tree) { tr.write("opt/bin/node", "") }, "bin/node", "is not an ELF file", "process.execPath"},
 		{"a directory", func(tr *tree) { tr.remove("opt/bin/node"); tr.write("opt/bin/node/x", "") }, "opt/bin/node", "is no regular file (d", "process.execPath"},

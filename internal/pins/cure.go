@@ -30,10 +30,14 @@ func oneOf(words []string) string {
 }
 
 // CureUnproven says what admits a Node that nothing proves the boundary with.
-// The receipt is one of the daemon whose private directory is state, and of its user.
-func CureUnproven(node, state string) string {
-	return "run `confined prove --node " + ShellWord(node) + " --state " + ShellWord(state) + "` as the user of the daemon, which tries the boundary with it on this host " +
-		"and writes a receipt, or " + CureOfficial()
+// The receipt is one of the daemon whose private directory is state, and of its user. An official Node is a way out unless receipts alone count.
+func CureUnproven(node, state string, receiptsOnly bool) string {
+	cure := "run `confined prove --node " + ShellWord(node) + " --state " + ShellWord(state) + "` as the user of the daemon, which tries the boundary with it on this host " +
+		"and writes a receipt"
+	if receiptsOnly {
+		return cure
+	}
+	return cure + ", or " + CureOfficial()
 }
 
 // cureExecPath is for a path that leads to something else than Node.

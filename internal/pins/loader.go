@@ -213,7 +213,7 @@ func (l *loader) program(node string) (*object, error) {
 	c.way.left = nil // nobody needs the path that people wrote: Node is started by its canonical one
 	switch {
 	case !strings.Contains(path.Base(at), "node"):
-		return nil, &UnavailableError{node, "leads to " + at + ", which by its name is a version manager and not Node", cureExecPath()}
+		return nil, &UnavailableError{node, "leads to " + at + ", which is not called node, as a version manager's shim is not", cureExecPath()}
 	case c.elf.machine != l.machine:
 		return nil, &UnavailableError{at, fmt.Sprintf("is built for %s, and this host is %s", machineName(c.elf.machine), machineName(l.machine)), CureOfficial()}
 	case c.elf.interp == "":

@@ -27,6 +27,9 @@ type Proofs struct {
 	known map[string]receiptFile // by name
 }
 
+// ErrReceiptsOnly is in an error of Of where a receipt alone would do: no other Node would do without one either.
+var ErrReceiptsOnly = errors.New("--require-receipt wants a receipt")
+
 // NewProofs are the built-in entries, unless only receipts count, and the receipts in o.Dir.
 func NewProofs(o ProofOptions) *Proofs {
 	return &Proofs{o: o, host: HostID(), known: map[string]receiptFile{}}
@@ -47,10 +50,10 @@ func (p *Proofs) Of(rt Runtime) (Proof, error) {
 		}
 	}
 	if official {
-		return Proof{}, fmt.Errorf("this build's table has it, and --require-receipt wants a receipt; %w", err)
+		return Proof{}, fmt.Errorf("this build's table has it, and %w; %w", ErrReceiptsOnly, err)
 	}
 	if p.o.ReceiptsOnly {
-		return Proof{}, fmt.Errorf("--require-receipt wants a receipt; %w", err)
+		return Proof{}, fmt.Errorf("%w; %w", ErrReceiptsOnly, err)
 	}
 	return Proof{}, fmt.Errorf("it is no official build of this build's table; %w", err)
 }
@@ -75,7 +78,7 @@ func (p *Proofs) among(files []receiptFile, rt Runtime) (Proof, error) {
 	case best != nil:
 		return Proof{Kind: ProofReceipt, Receipt: best.digest, File: filepath.Join(p.o.Dir, best.name), ProvenAt: best.receipt.EndedAt()}, nil
 	case nearest != nil && !slices.ContainsFunc(misses, func(m miss) bool { return m.otherNode }):
-		return Proof{}, fmt.Errorf("the nearest receipt, %s, is about this Node but %s", filepath.Join(p.o.Dir, nearest.name), joinMisses(misses))
+		return Proof{}, fmt.Errorf("the nearest receipt, %s, is about this Node but %s%s", filepath.Join(p.o.Dir, nearest.name), joinMisses(misses), restart(misses))
 	}
 	return Proof{}, p.none(files)
 }
@@ -106,15 +109,22 @@ func (p *Proofs) none(files []receiptFile) error {
 		said += " in " + p.o.Dir
 	}
 	if others > 0 {
-		said += fmt.Sprintf(", where %d are about another Node", others)
+		said += fmt.Sprintf(", where %d %s about another Node", others, isOrAre(others))
 	}
 	if len(unsound) > 0 {
 		said += fmt.Sprintf("; %s does not count: %s", unsound[0].name, unsound[0].err)
 	}
-	if len(unsound) > 1 {
-		said += fmt.Sprintf(", and neither do %d more files", len(unsound)-1)
+	if more := len(unsound) - 1; more > 0 {
+		said += fmt.Sprintf(" (files that do not count beside it: %d)", more)
 	}
 	return errors.New(said)
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // look is what the directory holds now, in the order of names.

@@ -3,6 +3,7 @@ package pins
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +12,7 @@ type miss struct {
 	text      string
 	kind      ReceiptState
 	otherNode bool
+	build     bool // it may be of another build of confined
 }
 
 // misses are all of them for r, and none when r proves rt.
@@ -28,10 +30,10 @@ func (p *Proofs) setting(r Receipt) []miss {
 		found = append(found, miss{text: fmt.Sprintf("was written by uid %d, and this is uid %d", r.UID, os.Geteuid()), kind: ReceiptForeign})
 	}
 	if r.Profile != p.o.Profile {
-		found = append(found, miss{text: "is of a build of confined with another boundary (profile)", kind: ReceiptStale})
+		found = append(found, miss{text: "is of a build of confined with another boundary (profile)", kind: ReceiptStale, build: true})
 	}
 	if r.Suite != p.o.Suite {
-		found = append(found, miss{text: "is of a build of confined with another suite", kind: ReceiptStale})
+		found = append(found, miss{text: "is of a build of confined with another suite", kind: ReceiptStale, build: true})
 	}
 	return found
 }
@@ -52,6 +54,7 @@ func aboutOther(r Receipt, rt Runtime) []miss {
 	switch {
 	case r.Closure != rt.ClosureDigest && r.Node == rt.Node:
 		add(true, "with another library or link, or with another build of confined as launcher")
+		found[len(found)-1].build = true
 	case r.Closure == rt.ClosureDigest && r.Runtime != rt.Digest:
 		add(true, "on another kernel: then %s, now %s", r.OSBuild, rt.OSBuild())
 	}
@@ -59,6 +62,14 @@ func aboutOther(r Receipt, rt Runtime) []miss {
 		add(r.NodeVersion != rt.NodeVersion || r.Runtime != rt.Digest || r.Closure != rt.ClosureDigest, "for another runtime")
 	}
 	return found
+}
+
+// restart is what may have to be done beside a new receipt: a daemon that is older than the confined that proves goes on refusing what that writes.
+func restart(list []miss) string {
+	if slices.ContainsFunc(list, func(m miss) bool { return m.build }) {
+		return "; where confined was updated since the daemon started, restart the daemon"
+	}
+	return ""
 }
 
 func joinMisses(list []miss) string {

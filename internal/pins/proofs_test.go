@@ -3,6 +3,7 @@ package pins
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,6 +127,14 @@ func TestBuiltInAndReceipts(t *testing.T) {
 		t.Errorf("%+v, %v", proof, err)
 	}
 	only.unproven(rt, "this build's table has it, and --require-receipt wants a receipt", "no receipt about it")
+	for _, one := range []Runtime{rt, sampleRuntime(unedited)} {
+		if _, err := only.Of(one); !errors.Is(err, ErrReceiptsOnly) {
+			t.Error(err)
+		}
+		if _, err := p.Of(one); errors.Is(err, ErrReceiptsOnly) {
+			t.Error(err)
+		}
+	}
 	if _, _, err := WriteReceipt(only.dir, sampleReceipt(rt)); err != nil {
 		t.Fatal(err)
 	}
@@ -141,17 +150,17 @@ func TestNearestMiss(t *testing.T) {
 		want string
 	}{
 		"kernel":   {func(r *Receipt) { r.Runtime, r.OSBuild = sampleDigest('1'), "5.1" }, "is about this Node but on another kernel: then 5.1, now kernel-release 6.1, a b"},
-		"library":  {func(r *Receipt) { r.Runtime, r.Closure = sampleDigest('1'), sampleDigest('2') }, "about this Node but with another library or link, or with another build of confined"},
+		"library":  {func(r *Receipt) { r.Runtime, r.Closure = sampleDigest('1'), sampleDigest('2') }, "about this Node but with another library or link, or with another build of confined as launcher; where confined was updated since the daemon started, restart the daemon"},
 		"path":     {func(r *Receipt) { r.Runtime, r.Closure, r.Node = sampleDigest('1'), sampleDigest('2'), "/m/node" }, "about this Node but found it at /m/node"},
-		"profile":  {func(r *Receipt) { r.Profile = sampleDigest('1') }, "another boundary (profile)"},
-		"suite":    {func(r *Receipt) { r.Suite = sampleDigest('1') }, "another suite"},
+		"profile":  {func(r *Receipt) { r.Profile = sampleDigest('1') }, "another boundary (profile); where confined was updated since the daemon started, restart the daemon"},
+		"suite":    {func(r *Receipt) { r.Suite = sampleDigest('1') }, "another suite; where confined was updated since the daemon started, restart the daemon"},
 		"user":     {func(r *Receipt) { r.UID++ }, "was written by uid"},
 		"machine":  {func(r *Receipt) { r.Host = string(sampleDigest('1')) }, "was written on another machine"},
 		"arch":     {func(r *Receipt) { r.Arch = "mips" }, "mips"},
 		"version":  {func(r *Receipt) { r.NodeVersion = "v1.0.0" }, "for another runtime"},
 		"node":     {func(r *Receipt) { r.NodeSHA256 = strings.Repeat("0", 64) }, "there is no receipt about it in "},
 		"two":      {func(r *Receipt) { r.UID++; r.Suite = sampleDigest('1') }, ", and is of a build of confined with another suite"},
-		"not this": {func(r *Receipt) { r.NodeSHA256 = strings.Repeat("0", 64) }, ", where 1 are about another Node"},
+		"not this": {func(r *Receipt) { r.NodeSHA256 = strings.Repeat("0", 64) }, ", where 1 is about another Node"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newReceipts(t, false)

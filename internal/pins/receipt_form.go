@@ -143,8 +143,8 @@ func isDigest(d Digest) bool {
 	return err == nil
 }
 
-// receiptName is the name of the file of r, whose bytes are text: it sorts by version and time, and gives damage away by the digest in it.
+// receiptName is the name of the file of r, whose bytes are text: it sorts by version and the time of [Receipt.EndedAt], and gives damage away by the digest in it.
 func receiptName(r Receipt, text []byte) string {
 	sum := sha256.Sum256(text)
-	return fmt.Sprintf("%s-%s-%x.json", strings.TrimPrefix(r.NodeVersion, "v"), r.StartedAt.UTC().Format("20060102T150405Z"), sum[:8])
+	return fmt.Sprintf("%s-%s-%x.json", strings.TrimPrefix(r.NodeVersion, "v"), r.EndedAt().UTC().Format("20060102T150405Z"), sum[:8])
 }

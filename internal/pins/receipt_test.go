@@ -117,7 +117,7 @@ func TestWriteReceipt(t *testing.T) {
 	if err != nil || !bytes.Equal(text, encoded(t, r)) {
 		t.Errorf("%q, %v", text, err)
 	}
-	if want := "26.8.1-20261129T221500Z-" + string(d[len(digestPrefix):][:16]) + ".json"; filepath.Base(path) != want || filepath.Dir(path) != dir {
+	if want := "26.8.1-20261129T221507Z-" + string(d[len(digestPrefix):][:16]) + ".json"; filepath.Base(path) != want || filepath.Dir(path) != dir {
 		t.Errorf("%s, want %s", path, want)
 	}
 	for name, mode := range map[string]os.FileMode{dir: 0o700, path: 0o400} {

@@ -18,9 +18,12 @@ func TestShellWord(t *testing.T) {
 	}
 }
 
-// TestCureUnproven: the command names each path as one word.
+// TestCureUnproven: the command names each path as one word, and an official Node is offered where it would do.
 func TestCureUnproven(t *testing.T) {
-	if cure := CureUnproven("/opt/my node", "/s;t"); !strings.Contains(cure, "`confined prove --node '/opt/my node' --state '/s;t'`") {
-		t.Error(cure)
+	for _, only := range []bool{false, true} {
+		cure := CureUnproven("/opt/my node", "/s;t", only)
+		if !strings.Contains(cure, "`confined prove --node '/opt/my node' --state '/s;t'`") || strings.Contains(cure, CureOfficial()) == only {
+			t.Errorf("receipts only: %v: %s", only, cure)
+		}
 	}
 }
