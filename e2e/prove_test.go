@@ -253,17 +253,13 @@ func (d *daemon) mustBeProvenBy(t *testing.T, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	must(t, err)
-	written := decode[struct {
-		StartedAt  time.Time
-		DurationMs int64
-	}](t, text)
 	proof := decode[struct {
 		Proof struct {
 			Kind, Receipt string
 			ProvenAt      time.Time
 		}
 	}](t, d.get(t, "/v1/runtime").body).Proof
-	at := written.StartedAt.Add(time.Duration(written.DurationMs) * time.Millisecond)
+	at := endedAt(t, string(text))
 	if proof.Kind != "receipt" || proof.Receipt != fmt.Sprintf("sha256:%x", sha256.Sum256(text)) || !proof.ProvenAt.Equal(at) {
 		t.Errorf("proof %+v, want %s of %s", proof, file, at)
 	}

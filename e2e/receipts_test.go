@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // unfitReceipt is a receipt that does not count.
@@ -52,17 +53,16 @@ func unfitReceiptRows() []unfitReceipt {
 }
 
 // writeUnfit puts one of them into the state of p and returns its path.
-func (u unfitReceipt) write(t *testing.T, p places, sound, name string) string {
+func (u unfitReceipt) write(t *testing.T, p places, sound string) string {
 	t.Helper()
 	text := u.edit(sound)
 	if text == sound {
 		t.Fatalf("%s: nothing is changed", u.name)
 	}
-	if u.under != "" {
-		name = u.under
-	} else {
-		name = fmt.Sprintf("%s%x.json", name[:strings.LastIndex(name, "-")+1], sha256.Sum256([]byte(text)))
-		name = name[:len(name)-len(".json")-48] + ".json" // of the digest the first 16 digits
+	name := u.under
+	if name == "" {
+		sum := sha256.Sum256([]byte(text))
+		name = fmt.Sprintf("%s-%s-%x.json", nodeVersion, endedAt(t, text).UTC().Format("20060102T150405Z"), sum[:8])
 	}
 	path := filepath.Join(p.state, "receipts", name)
 	must(t, os.WriteFile(path, []byte(text), 0o400))
@@ -70,6 +70,16 @@ func (u unfitReceipt) write(t *testing.T, p places, sound, name string) string {
 		u.after(t, path)
 	}
 	return path
+}
+
+// endedAt is when the suite was done of which a receipt tells.
+func endedAt(t *testing.T, receipt string) time.Time {
+	t.Helper()
+	written := decode[struct {
+		StartedAt  time.Time
+		DurationMs int64
+	}](t, []byte(receipt))
+	return written.StartedAt.Add(time.Duration(written.DurationMs) * time.Millisecond)
 }
 
 // unfitReceipts: a daemon that requires receipts starts beside any of them, says
@@ -92,7 +102,7 @@ func unfitReceipts(t *testing.T, proven places) {
 	must(t, os.Chmod(p.state, 0o700))
 	warned := map[string]unfitReceipt{}
 	for _, u := range unfitReceiptRows() {
-		warned[u.write(t, p, string(text), filepath.Base(sound))] = u
+		warned[u.write(t, p, string(text))] = u
 	}
 	d := startDaemonIn(t, p, withFlags("--require-receipt"), unready())
 	says := []string{
