@@ -89,6 +89,14 @@ and for some rows as the user who calls this, root too. Prove only a Node that y
 would run yourself. Of many rows only the program can tell what came of it: a Node
 made to deceive could get a receipt.
 
+In the table "by" is who acts: js, a program in JavaScript; native, one in C; look,
+nobody: the host looks at the live process. Unconfined an act took place, or a look
+found less ("weaker"); "not done": it was not tried, for a reason that is counted at
+the end. Confined is the code that the program was told; "nothing": no error says so,
+but what it looks for is not there; of a look "as promised". The evidence is what the
+host judges by; " is the same as above. --json and the receipt say NONE for "nothing",
+and "denied" for a look that "holds".
+
 Nothing is left. Killed (kill -9) it leaves no program running, but files: prove-* in
 --state, and confined-prove-* in TMPDIR, /tmp and /dev/shm. The next prove with the
 same --state removes them.

@@ -24,6 +24,20 @@ const (
 	columnEvidence = 4
 )
 
+// ditto stands for evidence that is that of the row above.
+const ditto = `"`
+
+// legend says what the words of the table mean.
+const legend = `by          who acts: js, a program in JavaScript; native, one in C; look, nobody:
+            the host looks at the live process
+unconfined  the same with nothing around it: it took place, or a look found less
+            ("weaker"); "not done" for one of the reasons counted below
+confined    the code that the program was told; "nothing": no error says so, but
+            what it looks for is not there; of a look "as promised"
+evidence    what the host judges by; " is the same as above
+
+`
+
 // widthOf is how many characters a line of a terminal holds, and 0 for what is
 // no terminal: nothing is cut there.
 func widthOf(stream any) int {
@@ -53,13 +67,18 @@ func writeTable(b *strings.Builder, rows []pins.Row, width int) {
 	if len(rows) > 0 {
 		writeLine(b, "", head, widths)
 	}
-	family := ""
+	family, evidence := "", ""
 	for i, row := range rows {
-		if row.Family != family {
+		line := cells[i+1]
+		switch {
+		case row.Family != family:
 			family = row.Family
 			fmt.Fprintf(b, "%s\n", oneLine(family))
+		case row.Evidence == evidence:
+			line[columnEvidence] = ditto
 		}
-		writeLine(b, markOf(row.Verdict), cells[i+1], widths)
+		evidence = row.Evidence
+		writeLine(b, markOf(row.Verdict), line, widths)
 	}
 	if len(rows) > 0 {
 		b.WriteString("\n")
@@ -94,7 +113,16 @@ func cellsOf(row pins.Row) [6]string {
 	if row.NoControl != "" {
 		unconfined = "not done"
 	}
-	return [6]string{oneLine(row.Name), byText(row.Kind), unconfined, outcome(row.Confined), oneLine(row.Evidence), string(row.Verdict)}
+	return [6]string{oneLine(row.Name), byText(row.Kind), unconfined, outcome(row.Confined), oneLine(row.Evidence), verdictText(row)}
+}
+
+// verdictText is the word for the verdict of a row. Where nobody acts nothing is
+// denied: what the host looked for holds.
+func verdictText(row pins.Row) string {
+	if row.Verdict == pins.Denied && row.Kind == string(prove.Look) {
+		return "holds"
+	}
+	return string(row.Verdict)
 }
 
 // outcomeText is what came of an act: whether it took place, and what the
@@ -107,6 +135,8 @@ func outcomeText(o *pins.Outcome) string {
 		return "took place, " + oneLine(o.Code)
 	case o.Took:
 		return "took place"
+	case o.Code == prove.Nothing:
+		return "nothing"
 	case o.Code != "":
 		return oneLine(o.Code)
 	}

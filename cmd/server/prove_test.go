@@ -29,7 +29,8 @@ func madeUp(edit func(*pins.Receipt)) pins.Receipt {
 		Rows: []pins.Row{
 			{Family: "writes", Name: "truncate a file of the input", Kind: "javascript", Control: took, Confined: refused, Evidence: "its size and content", Verdict: pins.Denied},
 			{Family: "reads", Name: "read the input", Kind: "javascript", Control: took, Confined: took, Evidence: "its bytes, as printed", Verdict: pins.Allowed},
-			{Family: "writes", Name: "mount", Kind: "native", NoControl: "it needs rights", Confined: refused, Evidence: "the mounts", Verdict: pins.Denied},
+			{Family: "writes", Name: "mount", Kind: "native", NoControl: "it needs rights", Confined: &pins.Outcome{Code: prove.Nothing}, Evidence: "the mounts", Verdict: pins.Denied},
+			{Family: "writes", Name: "unmount", Kind: "native", NoControl: "it needs rights", Confined: refused, Evidence: "the mounts", Verdict: pins.Denied},
 			{Family: "state", Name: "descriptors", Kind: "look", NoControl: "nobody acts", Confined: &pins.Outcome{}, Evidence: "/proc/PID/fd", Verdict: pins.Denied},
 		},
 	}
@@ -55,15 +56,16 @@ func lacksCompiler(r *pins.Receipt) {
 const passedText = `    verdict  probe                         by      unconfined  confined     evidence
 writes
   ✓ denied   truncate a file of the input  js      took place  EPERM        its size and content
-  ✓ denied   mount                         native  not done    EPERM        the mounts
+  ✓ denied   mount                         native  not done    nothing      the mounts
+  ✓ denied   unmount                       native  not done    EPERM        "
 reads
   ✓ allowed  read the input                js      took place  took place   its bytes, as printed
 state
-  ✓ denied   descriptors                   look    not done    as promised  /proc/PID/fd
+  ✓ holds    descriptors                   look    not done    as promised  /proc/PID/fd
 
-    1 denied, of which each took place unconfined
-    2 denied without such a comparison
-        1  it needs rights
+` + legend + `    1 denied or held; each took place, or was weaker, unconfined
+    3 denied or held without such a comparison, since
+        2  it needs rights
         1  nobody acts
     1 allowed
     0 untried
@@ -77,11 +79,12 @@ receipt: /s/receipts/r.json
 const narrowTable = `    verdict  probe         by      unconfined  confined
 writes
   ✓ denied   truncate a …  js      took place  EPERM
-  ✓ denied   mount         native  not done    EPERM
+  ✓ denied   mount         native  not done    nothing
+  ✓ denied   unmount       native  not done    EPERM
 reads
   ✓ allowed  read the in…  js      took place  took place
 state
-  ✓ denied   descriptors   look    not done    as promised
+  ✓ holds    descriptors   look    not done    as promised
 
 `
 

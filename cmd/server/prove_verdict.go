@@ -51,12 +51,15 @@ func verdictOf(r pins.Receipt) string {
 // cureCompiler is for a host where the native probe cannot be built.
 const cureCompiler = "install a C compiler and its headers (Debian, Ubuntu: gcc libc6-dev; Fedora: gcc glibc-devel; Alpine: build-base), and run it again"
 
-// print writes the table, what failed once more with the reason, the counts and
+// print writes the table, what its words mean, what failed once more with the reason, the counts and
 // the verdict.
 func (p proved) print(to io.Writer, node string) error {
 	r := p.receipt
 	var b strings.Builder
 	writeTable(&b, r.Rows, widthOf(to))
+	if len(r.Rows) > 0 {
+		b.WriteString(legend)
+	}
 	writeFailures(&b, r.Rows)
 	writeCounts(&b, r)
 	b.WriteString(p.sentence(node))
@@ -81,10 +84,11 @@ func writeFailures(b *strings.Builder, rows []pins.Row) {
 	}
 }
 
-// writeCounts counts apart what was denied and could not be compared, by reason.
+// writeCounts counts apart what was denied, or held, and could not be compared, by
+// reason.
 func writeCounts(b *strings.Builder, r pins.Receipt) {
 	c := r.Counts
-	fmt.Fprintf(b, "%5d denied, of which each took place unconfined\n%5d denied without such a comparison\n", c.Denied, c.DeniedUnmatched)
+	fmt.Fprintf(b, "%5d denied or held; each took place, or was weaker, unconfined\n%5d denied or held without such a comparison, since\n", c.Denied, c.DeniedUnmatched)
 	reasons := map[string]int{}
 	for _, row := range r.Rows {
 		if row.Verdict == pins.Denied && row.Control == nil {

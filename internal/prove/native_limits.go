@@ -4,7 +4,7 @@ const familyLimits = "Limits"
 
 // bound is a row about a limit in force: the act takes place if it is any other than promised.
 func bound(name, promise string) Probe {
-	return Probe{Name: name, Act: "above " + promise, Code: none}
+	return Probe{Name: name, Act: "above " + promise, Code: Nothing}
 }
 
 func linuxLimits() []Probe {
@@ -26,7 +26,7 @@ func linuxLimits() []Probe {
 		Probe{Name: "a limit, asked", Act: "ask"},
 		bound("message queues", "msgqueue 0"),
 		bound("other than 128 waiting signals", "sigpending 128"),
-		Probe{Name: "300 waiting signals", Act: "queue_signals 300", Code: none, Twin: "100 waiting signals"},
+		Probe{Name: "300 waiting signals", Act: "queue_signals 300", Code: Nothing, Twin: "100 waiting signals"},
 		Probe{Name: "100 waiting signals", Act: "queue_signals 100"},
 		Probe{Name: "oom_score_adj", Act: "out_of_memory_score", Code: "ENOENT"},
 		Probe{Name: "coredump_filter", Act: "core_filter", Code: "ENOENT"},

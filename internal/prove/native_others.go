@@ -56,7 +56,7 @@ func linuxOthers() []Probe {
 		onOther("sched_setattr of another", "schedule_other_by_attributes", "EPERM", answer()),
 		onOther("sched_setaffinity of another", "affinity_of_other", "EPERM", answer()),
 		onOther("sched_getaffinity of another", "affinity_of_other_asked", "ENOSYS", answer()),
-		onOther("the scheduler of a process that does not exist", "nobody_scheduled", none, answer()),
+		onOther("the scheduler of a process that does not exist", "nobody_scheduled", Nothing, answer()),
 		onOther("ioprio_set of another", "io_priority_of_other", "EPERM", answer()),
 		onOther("kcmp", "compare", "EPERM", answer()),
 		onOther("process_madvise", "advise_other", "EPERM", answer()),

@@ -34,6 +34,6 @@ func network() []Probe {
 		{Name: "wait for datagrams", Act: `
 			const socket = dgram.createSocket("udp4");
 			await Promise.race([once(socket, "listening"), (socket.bind(w.ports.bind, "127.0.0.1"), new Promise(() => {}))]);`, Code: "EPERM", Evidence: changed("port bind")},
-		{Name: "the inspector, on a port", Act: `inspector.open(w.ports.inspect, "127.0.0.1"); if (!inspector.url()) throw { code: "NONE" };`, Code: none, Evidence: changed("port inspect"), Twin: "the inspector, within the process"},
+		{Name: "the inspector, on a port", Act: `inspector.open(w.ports.inspect, "127.0.0.1"); if (!inspector.url()) throw { code: "NONE" };`, Code: Nothing, Evidence: changed("port inspect"), Twin: "the inspector, within the process"},
 	})...)
 }

@@ -28,7 +28,7 @@ type Probe struct {
 	Name      string // unique; what is tried, in words
 	Kind      Kind
 	Act       string
-	Code      string // what the program is told on Linux: an errno's name, Node's code, or none; empty for an allowed act
+	Code      string // what the program is told on Linux: an errno's name, Node's code, or Nothing; empty for an allowed act
 	MacCode   string // what it is expected to be told on macOS; empty means Code where that is Node's own, and else EPERM
 	Twin      string // of a denied act: the name of an allowed one close by, which shows that it is denied and not merely broken
 	NoControl string // why the act is not done unconfined: it would harm the host, or needs rights this user lacks; empty when it is done
@@ -68,14 +68,14 @@ func (p Probe) CodeOn(goos string) string {
 // ofNode tells Node's own codes and the names of errors from those that a kernel gave.
 func ofNode(code string) bool {
 	switch code {
-	case none, "TypeError", "MODULE_NOT_FOUND", "ENOTFOUND", "ECONNREFUSED":
+	case Nothing, "TypeError", "MODULE_NOT_FOUND", "ENOTFOUND", "ECONNREFUSED":
 		return true
 	}
 	return strings.HasPrefix(code, "ERR_") || strings.HasPrefix(code, "UVWASI_")
 }
 
-// none is the code of acts that find nothing, where no error says so: an act itself sees to it.
-const none = "NONE"
+// Nothing is the code of acts that find nothing, where no error says so: an act itself sees to it.
+const Nothing = "NONE"
 
 // Probes is the whole table: every row for this host's operating system and architecture, in the order in which it is tried.
 func Probes() []Probe { return ProbesOn(runtime.GOOS, runtime.GOARCH) }

@@ -14,7 +14,7 @@ func inherited() []Probe {
 				} catch {}
 			}
 			if (found) return found;
-			throw { code: "NONE" };`, Code: none, Evidence: knows("inherited")},
+			throw { code: "NONE" };`, Code: Nothing, Evidence: knows("inherited")},
 		{Name: "an inherited descriptor by its path", Act: `
 			let found = "";
 			for (let fd = 3; fd < 256; fd++) {
@@ -22,10 +22,10 @@ func inherited() []Probe {
 				if (fs.statSync(path, { throwIfNoEntry: false })?.isFile()) found += fs.readFileSync(path, "utf8");
 			}
 			if (found) return found;
-			throw { code: "NONE" };`, Code: none, Only: "linux", Evidence: knows("inherited")},
-		{Name: "the parent's environment, inherited", Act: `if (process.env.SECRET) return process.env.SECRET; throw { code: "NONE" }`, Code: none, Evidence: knows("surroundings")},
+			throw { code: "NONE" };`, Code: Nothing, Only: "linux", Evidence: knows("inherited")},
+		{Name: "the parent's environment, inherited", Act: `if (process.env.SECRET) return process.env.SECRET; throw { code: "NONE" }`, Code: Nothing, Evidence: knows("surroundings")},
 		{Name: "the parent's environment, in a worker", Act: "return await inWorker(`const { parentPort, workerData } = require('worker_threads'); if (!process.env.SECRET) throw { code: 'NONE' }; parentPort.postMessage(process.env.SECRET)`, 0, { env: SHARE_ENV })",
-			Code: none, Evidence: knows("surroundings")},
+			Code: Nothing, Evidence: knows("surroundings")},
 	})
 }
 

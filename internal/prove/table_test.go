@@ -63,7 +63,7 @@ func TestCodeOn(t *testing.T) {
 		{Probe{Code: "ENOENT"}, "EPERM"},
 		{Probe{Code: "ENOENT", MacCode: "EROFS"}, "EROFS"},
 		{Probe{Code: "ERR_DLOPEN_FAILED"}, "ERR_DLOPEN_FAILED"},
-		{Probe{Code: none}, none},
+		{Probe{Code: Nothing}, Nothing},
 	} {
 		if linux, mac := row.p.CodeOn("linux"), row.p.CodeOn("darwin"); linux != row.p.Code || mac != row.want {
 			t.Errorf("%+v: %q on Linux, %q on macOS, want %q and %q", row.p, linux, mac, row.p.Code, row.want)

@@ -137,10 +137,10 @@ func writes() []Probe {
 			process.report.directory = w.home;
 			process.report.excludeNetwork = true;
 			process.report.writeReport("report");
-			if (!fs.existsSync(w.home + "/report")) throw { code: "NONE" };`, Code: none, Evidence: changed("home report"), Instead: "print process.report.getReport()"},
+			if (!fs.existsSync(w.home + "/report")) throw { code: "NONE" };`, Code: Nothing, Evidence: changed("home report"), Instead: "print process.report.getReport()"},
 		{Name: "a compile cache", Act: `
 			const { enableCompileCache, constants } = require("node:module");
 			const { status } = enableCompileCache(w.home + "/compiled");
-			if (status !== constants.compileCacheStatus.ENABLED) throw { code: "NONE" };`, Code: none, Evidence: changed("home compiled"), Instead: "nothing: a run starts from its snapshot alone"},
+			if (status !== constants.compileCacheStatus.ENABLED) throw { code: "NONE" };`, Code: Nothing, Evidence: changed("home compiled"), Instead: "nothing: a run starts from its snapshot alone"},
 	})...)
 }

@@ -189,12 +189,12 @@ func counted(rows []prove.Probe) string {
 	return fmt.Sprintf("%d acts are denied, %d of them without an unconfined control", len(rows), unmatched)
 }
 
-// code is a code as a cell; the act finds nothing, and no error says so, where it is NONE.
+// code is a code as a cell; the act finds nothing, and no error says so, where it is prove.Nothing.
 func code(name string) string {
 	switch name {
 	case "":
 		return "–"
-	case "NONE":
+	case prove.Nothing:
 		return "*nothing*"
 	}
 	return "`" + name + "`"
