@@ -170,31 +170,33 @@ func outOfRange[T any](name string, value, low, high T) error {
 }
 
 func (c *config) defaultPlaces(in surroundings) error {
+	const all = "--root, --socket and --state"
 	if c.root == "" {
-		if err := defaultPlace(in, "root", &c.root); err != nil {
+		if err := defaultPlace(in, "root", &c.root, all); err != nil {
 			return err
 		}
 	}
-	if err := wholePlace(in, "socket", &c.socket); err != nil {
+	if err := wholePlace(in, "socket", &c.socket, all); err != nil {
 		return err
 	}
-	return wholePlace(in, "state", &c.state)
+	return wholePlace(in, "state", &c.state, all)
 }
 
-// defaultPlace is what a place is when nobody names it.
-func defaultPlace(in surroundings, name string, place *string) error {
+// defaultPlace is what a place is when nobody names it; all are the flags that
+// would do without HOME.
+func defaultPlace(in surroundings, name string, place *string, all string) error {
 	home, _ := in.lookupEnv("HOME")
 	if !filepath.IsAbs(home) {
-		return usageError{fmt.Errorf("HOME is not an absolute path, and without it there is no default for --%s: set HOME, or give --%s", name, name)}
+		return usageError{fmt.Errorf("HOME is not an absolute path, and without it there is no default for --%s: set HOME, or give %s", name, all)}
 	}
 	*place = filepath.Join(home, ".confined", name)
 	return nil
 }
 
 // wholePlace does that where it is needed, and makes what was named absolute.
-func wholePlace(in surroundings, name string, place *string) error {
+func wholePlace(in surroundings, name string, place *string, all string) error {
 	if *place == "" {
-		return defaultPlace(in, name, place)
+		return defaultPlace(in, name, place, all)
 	}
 	absolute, err := filepath.Abs(*place)
 	if err != nil {

@@ -65,7 +65,7 @@ func parseProve(args []string, in surroundings) (p proveFlags, err error) {
 	if err := parse(fs, args, in); err != nil {
 		return p, err
 	}
-	if err := wholePlace(in, "state", &p.state); err != nil {
+	if err := wholePlace(in, "state", &p.state, "--state"); err != nil {
 		return p, err
 	}
 	return p, p.findNode()
