@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	osexec "os/exec"
+	ossignal "os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -42,6 +43,9 @@ var shared world
 
 func TestMain(m *testing.M) {
 	surround()
+	// Under nohup this process ignores SIGHUP, and so would all that it starts;
+	// a handler is none after an exec.
+	ossignal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Exit(testAll(m))
 }
 
