@@ -94,6 +94,11 @@ func without(reason string, p Probe) Probe {
 	return p
 }
 
+// call is a row of one call; rights and reserved are such rows that have no control for the reason most common among them.
+func call(name, act, code string) Probe     { return Probe{Name: name, Act: act, Code: code} }
+func rights(name, act, code string) Probe   { return without(needsRights, call(name, act, code)) }
+func reserved(name, act, code string) Probe { return without(mayBeReserved, call(name, act, code)) }
+
 // nativeActs is the content of the input's acts.txt: what the native probe is to do, a name and an act a line, in the order of the table.
 func nativeActs(table []Probe) string {
 	var b strings.Builder

@@ -7,9 +7,6 @@ const (
 )
 
 func linuxNamespaces() []Probe {
-	rights := func(name, act, code string) Probe {
-		return Probe{Name: name, Act: act, Code: code, NoControl: needsRights}
-	}
 	return native(familyNamespaces,
 		Probe{Name: "unshare of a user namespace", Act: "unshare_flag 10000000", Code: "EPERM", NoControl: mayBeReserved},
 		Probe{Name: "unshare of user and mount namespaces", Act: "unshare_flag 10020000", Code: "EPERM", NoControl: mayBeReserved},
@@ -41,10 +38,6 @@ func linuxNamespaces() []Probe {
 }
 
 func linuxKernel() []Probe {
-	call := func(name, act, code string) Probe { return Probe{Name: name, Act: act, Code: code} }
-	reserved := func(name, act, code string) Probe {
-		return Probe{Name: name, Act: act, Code: code, NoControl: mayBeReserved}
-	}
 	return native(familyKernel,
 		call("another filter by seccomp", "filter_more", "EPERM"),
 		reserved("a filter with a listener", "filter_listening", "EPERM"),
@@ -83,22 +76,18 @@ func linuxAMD64() []Probe {
 }
 
 func linuxHost() []Probe {
-	harm := func(name, act string) Probe { return Probe{Name: name, Act: act, Code: "EPERM", NoControl: harmsHost} }
-	rights := func(name, act string) Probe {
-		return Probe{Name: name, Act: act, Code: "EPERM", NoControl: needsRights}
-	}
-	call := func(name, act string) Probe { return Probe{Name: name, Act: act, Code: "EPERM"} }
+	harm := func(name, act string) Probe { return without(harmsHost, call(name, act, "EPERM")) }
 	return native(familyHost,
-		call("setuid to oneself", "become_self"),
-		call("setgid to oneself", "become_own_group"),
-		call("setresuid to oneself", "become_self_thrice"),
-		call("setfsuid to oneself", "file_user"),
-		rights("setresuid to root", "become_root"),
-		rights("setgroups", "drop_groups"),
-		call("capset", "set_capabilities"),
-		call("adjtimex, asked", "adjust_clock"),
-		call("clock_adjtime, asked", "adjust_this_clock"),
-		call("syncfs", "flush_all"),
+		call("setuid to oneself", "become_self", "EPERM"),
+		call("setgid to oneself", "become_own_group", "EPERM"),
+		call("setresuid to oneself", "become_self_thrice", "EPERM"),
+		call("setfsuid to oneself", "file_user", "EPERM"),
+		rights("setresuid to root", "become_root", "EPERM"),
+		rights("setgroups", "drop_groups", "EPERM"),
+		call("capset", "set_capabilities", "EPERM"),
+		call("adjtimex, asked", "adjust_clock", "EPERM"),
+		call("clock_adjtime, asked", "adjust_this_clock", "EPERM"),
+		call("syncfs", "flush_all", "EPERM"),
 		harm("sethostname", "name_host"),
 		harm("setdomainname", "name_domain"),
 		harm("settimeofday", "set_time"),
@@ -113,7 +102,7 @@ func linuxHost() []Probe {
 		harm("swapoff", "swap_off"),
 		harm("acct", "account"),
 		harm("vhangup", "hang_up"),
-		rights("the kernel's log", "kernel_log"),
-		rights("quotactl", "quota"),
+		rights("the kernel's log", "kernel_log", "EPERM"),
+		rights("quotactl", "quota", "EPERM"),
 	)
 }

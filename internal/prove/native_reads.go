@@ -40,7 +40,6 @@ func linuxReads() []Probe {
 	proc := func(name, act, code string) Probe {
 		return Probe{Name: name, Act: act, Code: code, Twin: "one's own status"}
 	}
-	privileged := func(p Probe) Probe { p.NoControl = needsRights; return p }
 	environ := proc("the environment of another process", "proc_other environ", "ENOENT")
 	environ.Evidence = knows("victim")
 	return native(familyReads,
@@ -48,10 +47,10 @@ func linuxReads() []Probe {
 		secretBy("by /proc/thread-self/root", "by_thread_root", "ENOENT"),
 		secretBy("by /proc/self/cwd", "by_cwd_link", "ENOENT"),
 		secretBy("by /proc/self/fd", "by_fd_link", "ENOENT"),
-		privileged(secretBy("by another process's root", "by_other_root", "ENOENT")),
+		without(needsRights, secretBy("by another process's root", "by_other_root", "ENOENT")),
 		secretBy("by openat2", "by_how", "ENOSYS"),
 		secretBy("by O_PATH, then opened again", "by_handle_path", "ENOENT"),
-		privileged(secretBy("by a file handle", "by_handle", "EPERM")),
+		without(needsRights, secretBy("by a file handle", "by_handle", "EPERM")),
 		Probe{Name: "the file handle of one's input", Act: "name_handle", Code: "EPERM", Twin: "one's input, asked for its size"},
 		Probe{Name: "the size of a file of the host", Act: "size_of", Code: "ENOENT", Twin: "one's input, asked for its size"},
 		Probe{Name: "where /proc/self/cwd leads", Act: "cwd_link", Code: "ENOENT"},
@@ -71,17 +70,17 @@ func linuxReads() []Probe {
 		proc("the kernel's symbols", "proc kallsyms", "ENOENT"),
 		proc("the kernel's settings", "proc sys/kernel/hostname", "ENOENT"),
 		proc("the host's mounts", "proc_list fs", "ENOENT"),
-		privileged(proc("the kernel's memory", "proc_open kcore", "ENOENT")),
-		privileged(proc("the pages of the host", "proc_open kpageflags", "ENOENT")),
-		privileged(Probe{Name: "the memory device", Act: "path /dev/mem", Code: "ENOENT", Twin: "the null device, to read"}),
-		privileged(Probe{Name: "the kernel's log device", Act: "path /dev/kmsg", Code: "ENOENT", Twin: "the null device, to read"}),
-		privileged(Probe{Name: "a file of another user", Act: "path /etc/shadow", Code: "ENOENT"}),
+		without(needsRights, proc("the kernel's memory", "proc_open kcore", "ENOENT")),
+		without(needsRights, proc("the pages of the host", "proc_open kpageflags", "ENOENT")),
+		without(needsRights, Probe{Name: "the memory device", Act: "path /dev/mem", Code: "ENOENT", Twin: "the null device, to read"}),
+		without(needsRights, Probe{Name: "the kernel's log device", Act: "path /dev/kmsg", Code: "ENOENT", Twin: "the null device, to read"}),
+		without(needsRights, Probe{Name: "a file of another user", Act: "path /etc/shadow", Code: "ENOENT"}),
 		Probe{Name: "the devices of the host", Act: "path /sys/devices", Code: "ENOENT"},
 		Probe{Name: "the shared memory of the host", Act: "path /dev/shm", Code: "ENOENT"},
 		environ,
 		proc("the command line of another process", "proc_other cmdline", "ENOENT"),
 		proc("the status of another process", "proc_other status", "ENOENT"),
-		privileged(proc("the namespaces of another process", "proc_other_ns", "ENOENT")),
+		without(needsRights, proc("the namespaces of another process", "proc_other_ns", "ENOENT")),
 		Probe{Name: "one's own status", Act: "proc self/status"},
 		Probe{Name: "one's own maps", Act: "proc self/maps"},
 		Probe{Name: "one's own executable's path", Act: "executable_link"},

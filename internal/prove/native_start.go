@@ -4,9 +4,7 @@ const familyStart = "What the process starts with"
 
 // linuxStart looks at what the probe was started with. An act succeeds if it finds more than was promised.
 func linuxStart() []Probe {
-	careless := func(name, act, code string) Probe {
-		return Probe{Name: name, Act: act, Code: code, NoControl: onlyCareless}
-	}
+	careless := func(name, act, code string) Probe { return without(onlyCareless, call(name, act, code)) }
 	return native(familyStart,
 		Probe{Name: "a descriptor besides the four pipes", Act: "descriptors_inherited", Code: Nothing},
 		Probe{Name: "a variable besides the five", Act: "environment_inherited", Code: Nothing},
