@@ -43,22 +43,26 @@ type Job struct {
 
 // Instance is the profile of one run together with the argument list of its Node. Only Instantiate makes one.
 type Instance struct {
-	text string
-	argv []string
-	slot int
+	text  string
+	argv  []string
+	slot  int
+	image *os.File // or nil
 }
 
-// Text is the profile text the launch stage is given: canonical, without comments.
+// Text is the profile text that the launch is planned from: canonical, without comments.
 func (i Instance) Text() string { return i.text }
 
 // Process is a launched stage, later Node: the same process, with our ends of its pipes. The caller closes them.
 type Process struct {
 	PID     int
-	Gate    *os.File // write end of its descriptor 0: one GoByte, then close
-	Control *os.File // read end of its descriptor 3: eight limit lines, then the preload's record
-	Stdout  *os.File // read end of its descriptor 1
-	Stderr  *os.File // read end of its descriptor 2
-	process *os.Process
+	Gate    *os.File    // write end of its descriptor 0: one GoByte, then close
+	Control *os.File    // read end of its descriptor 3: eight limit lines, then the preload's record
+	Stdout  *os.File    // read end of its descriptor 1
+	Stderr  *os.File    // read end of its descriptor 2
+	Handle  *os.Process // never nil
+
+	begin, lock *os.File      // our ends of the pipe and the socket that the launch itself needs
+	consented   chan struct{} // closed when nobody can consent to an exec any more
 }
 
 // firstOuterID is the outer uid and gid of slot 0 under a root daemon. They belong to nobody, and each slot has its own, so that no run
@@ -77,15 +81,10 @@ func OuterID(slot int) (uid, gid int) {
 	return os.Geteuid(), os.Getegid()
 }
 
-// stageMarker is argument 0 of the launch stage. Its number changes with the meaning of the arguments after it: the daemon's process id, the
-// profile, and Node's argument list.
-const stageMarker = "confined-stage/1"
+// stageVersion changes with the order and the meaning of the launch's steps.
+const stageVersion = "confined-stage/2"
 
-// isStage says whether these are the arguments of a launch stage. The decision is not a secret: whoever starts this program so, by hand,
-// gets a process that can do less than he can.
-func isStage(argv []string) bool { return len(argv) > 0 && argv[0] == stageMarker }
-
-// OpenLauncher opens this program's own binary, for Launch to execute by handle: the file that runs, whatever its path leads to now.
+// OpenLauncher opens this program's own binary, which is what launches: the file that runs, whatever its path leads to now.
 func OpenLauncher() (*os.File, error) { return openLauncher() }
 
 // HostProblem says what this host lacks for the boundary, as far as can be known without starting a process; nil when nothing is known to be
@@ -107,24 +106,25 @@ func MaxDescriptors(slots int) int64 {
 	return descriptorBound(epollWatches(), slots)
 }
 
-// Launch starts the launch stage of i, which becomes Node. It returns when the stage runs; whether it succeeds, Control and Stderr say. The
-// launcher is the file from OpenLauncher. On error nothing was started and nothing is left open; a *HostError says that the host refuses it.
+// Launch forks a process that performs the launch stage of i and becomes Node. It returns when that has begun; whether it succeeds, Control and
+// Stderr say. On error nothing was started and nothing is left open; a *HostError says that the host refuses it.
 //
 // Precondition: the caller's goroutine is locked to its thread, and stays so until the process was reaped. The kernel ends the process when
 // the thread that started it ends.
-func Launch(i Instance, launcher *os.File) (*Process, error) {
+func Launch(i Instance) (*Process, error) {
 	if i.text == "" {
 		return nil, errors.New("launch: no instance")
 	}
-	return launch(i, launcher)
+	return launch(i)
 }
 
 // Kill sends SIGKILL through the process's handle. After Wait it does nothing and returns os.ErrProcessDone: a process id is never a target.
-func (p *Process) Kill() error { return p.process.Kill() }
+func (p *Process) Kill() error { return p.Handle.Kill() }
 
 // Wait reaps the process and says how it ended. Call it once.
-func (p *Process) Wait() (*os.ProcessState, error) { return p.process.Wait() }
-
-// Stage must be the first thing main does, and TestMain: if this process was started by Launch, it becomes the confined Node or ends with
-// RefusalCode, and Stage does not return. Otherwise it returns false at once.
-func Stage(argv []string) (isStage bool) { return stageMain(argv) }
+func (p *Process) Wait() (*os.ProcessState, error) {
+	state, err := p.Handle.Wait()
+	_ = p.lock.Close() // wakes consentOnce, if the child never came to ask
+	<-p.consented
+	return state, err
+}

@@ -3,7 +3,6 @@
 package confine
 
 import (
-	"fmt"
 	"os"
 	"runtime"
 )
@@ -28,13 +27,4 @@ func openLauncher() (*os.File, error) {
 
 func epollWatches() uint64 { return 0 }
 
-func launch(Instance, *os.File) (*Process, error) { return nil, unsupported() }
-
-// stageMain refuses to be a stage: nobody who asked for a confined process gets another one.
-func stageMain(argv []string) bool {
-	if isStage(argv) {
-		fmt.Fprintln(os.Stderr, "confined: arguments:", unsupported())
-		os.Exit(RefusalCode)
-	}
-	return false
-}
+func launch(Instance) (*Process, error) { return nil, unsupported() }

@@ -1,9 +1,8 @@
 package confine
 
 import (
-	"errors"
-	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -11,66 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dyingMark begins the last argument of a Node whose stage a test has die: the mark, the name of a step, a colon, the name of a death.
-const dyingMark = "a test has this stage die at "
-
-// deaths are the ways in which it does so, each in place of the step, and how each looks from outside.
+// deaths are the ways in which a stage ends before its time, each in place of the rest of a step, and how each looks from outside.
 var deaths = []struct {
 	name           string
-	die            func(*stage) error
+	die            func(*stage)
 	stderr, ending string
 }{
-	{"is killed", func(*stage) error { return unix.Kill(unix.Getpid(), unix.SIGKILL) }, "", "signal: killed"},
-	{"exits as if all were well", func(*stage) error { unix.Exit(0); return nil }, "", "exit status 0"},
-	{"refuses", func(*stage) error { return errors.New("a test wants so") }, "confined: STEP: a test wants so\n", "exit status 125"},
-	{"panics", func(*stage) error { panic("a test wants so") }, "confined: panic: a test wants so\n", "exit status 125"},
-	{"has no Node to exec", execNothing, "confined: STEP: execveat: bad file descriptor\n", "exit status 125"},
-	{"is asked for another's exec", askForAnother, "confined: exec lock: a call that is not ours: ", "exit status 125"},
-}
-
-// early is how many deaths can come at any step; the others come at the last, under the filter.
-const early = 4
-
-// execNothing is the last step with a handle that is none.
-func execNothing(s *stage) error {
-	s.node = -1
-	return s.filterAndExec()
-}
-
-// askForAnother is the last step as it would go if a thread other than the stage's own asked for the one exec.
-func askForAnother(s *stage) error {
-	exec, err := s.prepareExec()
-	if err != nil {
-		return err
-	}
-	go s.consentOnce(0)
-	listener, err := installFilter([]instruction{
-		{code: opLoad, k: offsetNumber}, {code: opEqual, k: unix.SYS_EXECVEAT, jf: 1}, {code: opReturn, k: verdictNotify}, {code: opReturn, k: verdictAllow}})
-	if err != nil {
-		return err
-	}
-	s.listener <- listener
-	return exec()
-}
-
-// dyingStage is the launch stage up to the step at which the arguments have it die. It returns if they do not.
-func dyingStage(argv []string) {
-	if !isStage(argv) {
-		return
-	}
-	where, found := strings.CutPrefix(argv[len(argv)-1], dyingMark)
-	if !found {
-		return
-	}
-	for i, at := range launchSteps() {
-		for _, death := range deaths {
-			if where == at.name+": "+death.name {
-				conduct(argv, append(launchSteps()[:i], step{at.name, death.die}))
-			}
-		}
-	}
-	fmt.Fprintln(os.Stderr, "no such death:", where)
-	os.Exit(2)
+	{"is killed", func(s *stage) {
+		s.call("", unix.SYS_GETPID).into(s.self)
+		s.call("", unix.SYS_KILL, s.self, int(unix.SIGKILL))
+	}, "", "signal: killed"},
+	{"exits as if all were well", func(s *stage) { s.call("", unix.SYS_EXIT_GROUP, 0) }, "", "exit status 0"},
+	{"fails", func(s *stage) { s.call("a test wants so", unix.SYS_CLOSE, -1) }, "confined: STEP: a test wants so: bad file descriptor\n", "exit status 125"},
+	{"finds something else", func(s *stage) { s.refusal("a test wants so") }, "confined: STEP: a test wants so\n", "exit status 125"},
+	{"comes to an end", func(*stage) {}, "confined: bug: the last step came back\n", "exit status 125"},
 }
 
 // TestStageDies has the stage die at each step in each way. The program never runs, what was reported is what the host reads, and nothing is left.
@@ -81,26 +34,80 @@ func TestStageDies(t *testing.T) {
 		t.Fatalf("nothing dies: %+v", o)
 	}
 	before, steps := census(t), launchSteps()
-	report := slices.IndexFunc(steps, func(s step) bool { return s.name == "report" })
-	for at, step := range steps {
+	report := slices.IndexFunc(steps, func(s planned) bool { return s.name == "report" })
+	for at := 1; at < len(steps); at++ { // before the first its output would be ours
 		control := ""
 		if at > report {
 			control = limitLines("20", "64")
 		}
-		for i, death := range deaths {
-			if i >= early && at < len(steps)-1 {
-				continue
-			}
-			dying := good
-			dying.argv = append(slices.Clone(good.argv), dyingMark+step.name+": "+death.name)
-			o := run(t, dying)
-			stderr := strings.ReplaceAll(death.stderr, "STEP", step.name)
-			if o.control != control || o.stdout != "" || !strings.HasPrefix(o.stderr, stderr) || (stderr == "") != (o.stderr == "") || o.state.String() != death.ending {
-				t.Errorf("%s: %s: %+v, %v", step.name, death.name, o, o.state)
+		for _, death := range deaths {
+			o := launchChanged(t, good, func(s *stage) {
+				s.steps = append(s.steps[:at:at], step{name: steps[at].name})
+				death.die(s)
+			}).open(GoByte).finish(t)
+			stderr := strings.ReplaceAll(death.stderr, "STEP", steps[at].name)
+			if o.control != control || o.stdout != "" || o.stderr != stderr || o.state.String() != death.ending {
+				t.Errorf("%s: %s: %+v, %v", steps[at].name, death.name, o, o.state)
 			}
 			if after := census(t); after != before {
-				t.Fatalf("%s: %s: left over: %s, before %s", step.name, death.name, after, before)
+				t.Fatalf("%s: %s: left over: %s, before %s", steps[at].name, death.name, after, before)
 			}
 		}
+	}
+}
+
+// TestExecNotOurs: the daemon consents to nothing but the exec of Node's descriptor.
+func TestExecNotOurs(t *testing.T) {
+	s := newSlot(t, map[string]string{"program/main.cjs": `console.log('ran')`})
+	good := instance(t, s.job(t, nodeClosure(t), "main.cjs"))
+	for name, change := range map[string]func(exec *prepared){
+		"another descriptor": func(exec *prepared) { exec.args[0] = controlFD },
+		"a path":             func(exec *prepared) { exec.args[4] = 0 },
+	} {
+		o := launchChanged(t, good, func(s *stage) {
+			calls := s.steps[len(s.steps)-1].calls
+			change(&calls[len(calls)-1])
+		}).open(GoByte).finish(t)
+		if want := "confined: filter: execveat: function not implemented\n"; o.stderr != want || o.stdout != "" || o.state.ExitCode() != RefusalCode {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+}
+
+// launchChanged is Launch with a plan that was changed.
+func launchChanged(t *testing.T, i Instance, change func(*stage)) running {
+	t.Helper()
+	runtime.LockOSThread()
+	p, theirs, err := openEnds()
+	must(t, err)
+	defer theirs.close()
+	s, err := newStage(i, theirs.given(i.image))
+	must(t, err)
+	change(s)
+	must(t, p.fork(s))
+	must(t, p.start(s, i.slot))
+	go p.consentOnce()
+	return running{p}
+}
+
+// TestDescriptorsThatAreTaken: whatever numbers the daemon's own files have, the child's are the child's.
+func TestDescriptorsThatAreTaken(t *testing.T) {
+	s := newSlot(t, map[string]string{"program/main.cjs": `console.log('ran')`})
+	i := instance(t, s.job(t, nodeClosure(t), "main.cjs"))
+	var many []*os.File
+	defer func() { closeAll(many) }()
+	for range lastFD + 3 {
+		f, err := os.Open("/dev/null")
+		must(t, err)
+		many = append(many, f)
+	}
+	for n := range many { // one number after the other is free
+		must(t, many[n].Close())
+		if o := run(t, i); o.stdout != "ran\n" || o.stderr != "" {
+			t.Errorf("descriptor %d free: %+v", n, o)
+		}
+		var err error
+		many[n], err = os.Open("/dev/null")
+		must(t, err)
 	}
 }

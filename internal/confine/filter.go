@@ -63,6 +63,33 @@ func (f *filter) compile(a architecture, self uint32) ([]instruction, error) {
 	return append(program, instruction{code: opReturn, k: verdictErrno | uint32(eperm)}), nil
 }
 
+// lockProgram asks the listener about execveat and lets the rest pass, for the profile's own filter to judge: of two filters' verdicts the
+// kernel takes the stricter, and a question is stricter than consent (seccomp(2)). Foreign architectures are killed by the other.
+func lockProgram(a architecture) []instruction {
+	execveat, _ := syscallNumbers("execveat")
+	return []instruction{
+		{code: opLoad, k: offsetNumber},
+		{code: opEqual, k: uint32(execveat.on(a)), jf: 1},
+		{code: opReturn, k: verdictNotify},
+		{code: opReturn, k: verdictAllow},
+	}
+}
+
+// compileForChild is compile for a process that does not exist yet: own are the instructions whose operand is to become its id.
+func (f *filter) compileForChild(a architecture) (program []instruction, own []int, err error) {
+	program, err = f.compile(a, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	another, err := f.compile(a, 1)
+	for i := range another {
+		if program[i] != another[i] {
+			own = append(own, i)
+		}
+	}
+	return program, own, err
+}
+
 // call gathers all lines that name one system call.
 type call struct {
 	name         string
@@ -93,10 +120,8 @@ func (f *filter) calls() []call {
 
 func (r rule) verdict() uint32 {
 	switch r.verb {
-	case verbAllow:
+	case verbAllow, verbOnce: // what is allowed once, the exec lock asks about besides
 		return verdictAllow
-	case verbOnce:
-		return verdictNotify
 	}
 	return r.otherwise()
 }

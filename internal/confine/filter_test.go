@@ -79,7 +79,7 @@ const always = "read write open close stat fstat lstat poll lseek mprotect munma
 // withoutArguments are the verdicts when every argument is zero, where that is neither allowed nor EPERM.
 func withoutArguments() map[string]uint32 {
 	return map[string]uint32{
-		"clone3": enosys, "openat2": enosys, "io_uring_setup": enosys, "sched_getparam": answer0, "sched_getscheduler": answer0, "execveat": verdictNotify,
+		"clone3": enosys, "openat2": enosys, "io_uring_setup": enosys, "sched_getparam": answer0, "sched_getscheduler": answer0, "execveat": verdictAllow, // by this filter: see TestExecLock
 		"futex": verdictAllow, "getpriority": verdictAllow, "sched_getaffinity": verdictAllow, "prlimit64": verdictAllow,
 		"clock_gettime": verdictAllow, "clock_getres": verdictAllow, "clock_nanosleep": verdictAllow, "mmap": verdictAllow, "madvise": verdictAllow,
 		"membarrier": verdictAllow, "ioctl": enotty, "fcntl": verdictAllow, "pipe2": verdictAllow, "arch_prctl": einval,
@@ -113,6 +113,41 @@ func TestFilterEveryNumber(t *testing.T) {
 					t.Errorf("%s: call %d of architecture %#x: verdict %#x", a, number, foreign, got)
 				}
 			}
+		}
+	}
+}
+
+// TestExecLock: of every call, the lock asks about execveat alone.
+func TestExecLock(t *testing.T) {
+	for a, execveat := range map[architecture]uint32{amd64: 322, arm64: 281} {
+		for number := range uint32(1000) {
+			want := uint32(verdictAllow)
+			if number == execveat {
+				want = verdictNotify
+			}
+			if got := interpret(t, lockProgram(a), a.audit(), number, [6]uint64{}); got != want {
+				t.Errorf("%s call %d: verdict %#x, want %#x", a, number, got, want)
+			}
+		}
+	}
+}
+
+// TestOwnID: a program that is compiled for a child becomes the program of that child once its id is filled in.
+func TestOwnID(t *testing.T) {
+	p, err := parseProfile(sample(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []architecture{amd64, arm64} {
+		program, own, err := p.filter.compileForChild(a)
+		if err != nil || len(own) == 0 {
+			t.Fatal(own, err)
+		}
+		for _, i := range own {
+			program[i].k = testSelf
+		}
+		if !slices.Equal(program, compiled(t, a)) {
+			t.Errorf("%s: the programs differ", a)
 		}
 	}
 }
@@ -259,7 +294,7 @@ func descriptorRows() []filterRow {
 		{"prctl", [6]uint64{38}, eperm}, // SET_NO_NEW_PRIVS
 		{"arch_prctl", [6]uint64{0x1002}, verdictAllow},
 		{"arch_prctl", [6]uint64{0x1001}, einval}, // ARCH_SET_GS
-		{"execveat", [6]uint64{0, 1, 0, 0, 0x1000}, verdictNotify},
+		{"execveat", [6]uint64{0, 1, 0, 0, 0x1000}, verdictAllow},
 		{"execve", [6]uint64{1}, eperm},
 	}
 }

@@ -145,10 +145,8 @@ type running struct{ *Process }
 
 func start(t testing.TB, i Instance) running {
 	t.Helper()
-	launcher, err := openTestLauncher()
-	must(t, err)
 	runtime.LockOSThread()
-	p, err := Launch(i, launcher)
+	p, err := Launch(i)
 	if err != nil {
 		runtime.UnlockOSThread()
 		t.Fatal(err)

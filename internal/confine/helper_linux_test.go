@@ -53,11 +53,7 @@ func help(name string) error {
 }
 
 func helpLaunch(i Instance) (*Process, error) {
-	launcher, err := OpenLauncher()
-	if err != nil {
-		return nil, err
-	}
-	p, err := Launch(i, launcher)
+	p, err := Launch(i)
 	if err != nil {
 		return nil, err
 	}

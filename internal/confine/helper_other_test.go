@@ -8,5 +8,3 @@ func runHelper(name string) int {
 	fmt.Println("no helper", name)
 	return 1
 }
-
-func dyingStage([]string) {}

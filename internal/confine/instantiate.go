@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"confined/internal/pins"
 )
 
@@ -38,7 +40,7 @@ func Profile() pins.Profile {
 func profileParts() []pins.ProfilePart {
 	return []pins.ProfilePart{
 		{Name: "preload", Content: []byte(preload)},
-		{Name: "stage", Content: []byte(stageMarker)},
+		{Name: "stage", Content: []byte(stageVersion)},
 		{Name: "landlock",
 			Content: fmt.Appendf(nil, "fs %#x net %#x scope %#x", landlockHandledFS, landlockHandledNet, landlockScoped)},
 	}
@@ -71,7 +73,7 @@ func Instantiate(j Job) (Instance, error) {
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)
 	}
-	return Instance{text: text, argv: argv, slot: j.Slot}, nil
+	return Instance{text: text, argv: argv, slot: j.Slot, image: j.Image}, nil
 }
 
 // argv is Node's argument list. Node takes its own path from the first, also in workers.
@@ -105,6 +107,10 @@ func (j Job) words() (map[string][]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	image, err := j.image()
+	if err != nil {
+		return nil, err
+	}
 	aliases := make([]string, 0, len(j.Runtime.Aliases))
 	for _, a := range j.Runtime.Aliases {
 		aliases = append(aliases, strconv.Quote(a.Path)+" "+strconv.Quote(a.Target))
@@ -118,6 +124,7 @@ func (j Job) words() (map[string][]string, error) {
 		"libraries":    libraries,
 		"executables":  executables,
 		"aliases":      aliases,
+		"image":        image,
 		"node":         one(strconv.Quote(j.Runtime.Node)),
 		"program":      one(source(j.Program)),
 		"input":        one(source(j.Input)),
@@ -129,6 +136,21 @@ func (j Job) words() (map[string][]string, error) {
 }
 
 func source(s pins.Source) string { return strconv.Quote(s.Path) + " " + inode{s.Dev, s.Ino}.String() }
+
+// imagePath is what /proc/self/maps calls the sealed copy, a memfd of that name (proc_pid_maps(5)).
+const imagePath = "/memfd:" + pins.ImageName + " (deleted)"
+
+// image is the words of the sealed copy, if there is one.
+func (j Job) image() ([]string, error) {
+	if j.Image == nil {
+		return []string{}, nil
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(j.Image.Fd()), &st); err != nil {
+		return nil, fmt.Errorf("the sealed copy of Node: %w", err)
+	}
+	return []string{strconv.Quote(imagePath) + " " + inode{uint64(st.Dev), st.Ino}.String()}, nil
+}
 
 // check holds the job against what the preload takes for granted: that everything of a run lies in one directory under fixed names.
 func (j Job) check() error {
@@ -144,13 +166,17 @@ func (j Job) check() error {
 	return nil
 }
 
-// files sorts the closure into what may only be mapped and what may also be the argument of an exec: Node and its ELF interpreter.
+// files sorts the closure into what may only be mapped and what may also be the argument of an exec: the ELF interpreter, and Node unless it is
+// executed as a sealed copy.
 func (j Job) files() (libraries, executables []string, err error) {
 	aliases := map[string]string{}
 	for _, a := range j.Runtime.Aliases {
 		aliases[a.Path] = a.Target
 	}
-	executable := map[string]bool{j.Runtime.Node: true}
+	executable := map[string]bool{}
+	if j.Image == nil {
+		executable[j.Runtime.Node] = true
+	}
 	if j.Runtime.Interpreter != "" {
 		interpreter, err := resolve(j.Runtime.Interpreter, aliases)
 		if err != nil {

@@ -4,8 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strconv"
+	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -16,49 +15,92 @@ func openLauncher() (*os.File, error) {
 	return f, in("open this program's binary", err)
 }
 
-// launch starts the stage in a new user and mount namespace, with the four pipes and nothing else.
-func launch(i Instance, launcher *os.File) (*Process, error) {
-	p, theirs, err := openPipes()
+// launch plans the stage, forks the child that performs it, maps its ids and starts it.
+func launch(i Instance) (*Process, error) {
+	p, theirs, err := openEnds()
 	if err != nil {
 		return nil, in("launch: pipes", err)
 	}
-	defer closeAll(theirs)
-	// The launcher is one of the child's files, so that its number is kept for it. A number of this process is not: between fork and exec
-	// os.StartProcess moves what the child needs to the numbers above, whatever is there.
-	files := slices.Concat(theirs, []*os.File{launcher})
-	argv := append([]string{stageMarker, strconv.Itoa(os.Getpid()), i.text}, i.argv...)
-	p.process, err = os.StartProcess("/proc/self/fd/"+strconv.Itoa(launcherFD), argv, &os.ProcAttr{Env: []string{}, Files: files, Sys: namespaces(i.slot)})
+	s, err := newStage(i, theirs.given(i.image))
+	if err == nil {
+		err = p.fork(s)
+	}
+	theirs.close()
 	if err != nil {
 		p.close()
-		return nil, explainSpawn(err)
+		return nil, in("launch", err)
 	}
-	p.PID = p.process.Pid
+	if err := p.start(s, i.slot); err != nil {
+		return nil, errors.Join(err, p.giveUp())
+	}
+	go p.consentOnce()
 	return p, nil
+}
+
+// fork makes the child. ForkLock keeps it from being a copy at a moment when this process has a file open for writing that will be verified.
+func (p *Process) fork(s *stage) error {
+	texts := errnoTexts()
+	syscall.ForkLock.Lock()
+	pid, e := fork(unix.CLONE_NEWUSER|unix.CLONE_NEWNS, s.steps, texts)
+	syscall.ForkLock.Unlock()
+	runtime.KeepAlive(s)
+	if e != 0 {
+		return explainSpawn(e)
+	}
+	p.PID = int(pid)
+	return nil
+}
+
+// start maps the child's ids and gives it the word to go on. Its handle is opened while it is a child of ours that nobody has reaped, so that its
+// process id can mean no other.
+func (p *Process) start(s *stage, slot int) (err error) {
+	if p.Handle, err = os.FindProcess(p.PID); err != nil {
+		return in("launch: handle", err)
+	}
+	if err := mapIDs(p.PID, s.profile, slot); err != nil {
+		return in("launch", explainSpawn(err))
+	}
+	_, _ = p.begin.Write([]byte{1}) // a child that is gone already says why on Stderr
+	_ = p.begin.Close()
+	return nil
+}
+
+// giveUp lets the child end, which waits for a word that does not come, and reaps it.
+func (p *Process) giveUp() error {
+	p.close()
+	if p.Handle == nil {
+		_, err := unix.Wait4(p.PID, nil, 0, nil)
+		return err
+	}
+	_, err := p.Handle.Wait()
+	return err
 }
 
 // inner is the uid and gid of every confined process inside its namespace, the kernel's number for nobody.
 const inner = 65534
 
-// namespaces asks for a user namespace in which the process can be root for the time of the stage, and a mount namespace that it owns. A
-// root daemon's stage is uid 0 there, and the dedicated uid is nobody; an unprivileged daemon's is nobody from the start, with the two
-// capabilities it needs held across the exec of the stage.
-func namespaces(slot int) *syscall.SysProcAttr {
+// mapIDs gives the child's user namespace its ids (user_namespaces(7)): nobody inside is the slot's user outside. A root daemon's child is uid 0
+// besides, until it becomes nobody; an unprivileged daemon's is nobody from the start, and has every capability in there until it drops them.
+func mapIDs(pid int, p *profile, slot int) error {
 	uid, gid := OuterID(slot)
-	attr := &syscall.SysProcAttr{
-		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: inner, HostID: uid, Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: inner, HostID: gid, Size: 1}},
+	if p.user != (identity{inner, uint64(uid)}) || p.group != (identity{inner, uint64(gid)}) {
+		return fmt.Errorf("identity: the profile has user %v and group %v, not %d as %d and %d", p.user, p.group, inner, uid, gid)
 	}
-	if os.Geteuid() != 0 {
-		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
-		return attr
+	also, groups := "", "deny"
+	if os.Geteuid() == 0 {
+		also, groups = "0 0 1\n", "allow"
 	}
-	root := syscall.SysProcIDMap{ContainerID: 0, HostID: 0, Size: 1}
-	attr.UidMappings = append(attr.UidMappings, root)
-	attr.GidMappings = append(attr.GidMappings, root)
-	attr.GidMappingsEnableSetgroups = true
-	return attr
+	for _, file := range []struct{ name, text string }{
+		{"setgroups", groups}, {"uid_map", p.user.mapping() + also}, {"gid_map", p.group.mapping() + also},
+	} {
+		if err := os.WriteFile(fmt.Sprintf("/proc/%d/%s", pid, file.name), []byte(file.text), 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+func (i identity) mapping() string { return fmt.Sprintf("%d %d 1\n", i.inside, i.outside) }
 
 // explainSpawn adds what the kernel's answer means here.
 func explainSpawn(err error) error {
@@ -67,45 +109,89 @@ func explainSpawn(err error) error {
 		return &HostError{"a user namespace is refused to the daemon: " + err.Error(), refusalCure()}
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EUSERS):
 		return &HostError{"no further user namespace is allowed to the daemon: " + err.Error(), cureNamespaceCount}
-	case errors.Is(err, unix.E2BIG):
-		return fmt.Errorf("launch: profile and arguments are more than a quarter of the daemon's own limit of stack (raise ulimit -s, LimitSTACK=): %w", err)
 	}
-	return in("launch", err)
+	return err
 }
 
-// openPipes makes the four pipes: our ends in p, polled by the Go runtime, and the child's ends by descriptor number, blocking.
-func openPipes() (p *Process, theirs []*os.File, err error) {
-	p = &Process{}
-	ends := []struct {
-		ours   **os.File
-		writes bool // we write
-		name   string
-	}{{&p.Gate, true, "gate"}, {&p.Stdout, false, "stdout"}, {&p.Stderr, false, "stderr"}, {&p.Control, false, "control"}}
-	for _, end := range ends {
+// ends are the child's, each under a number above those that the child moves them to.
+type ends struct {
+	pipes       [4]*os.File
+	lock, start *os.File
+}
+
+func (e *ends) given(image *os.File) given {
+	g := given{image: -1, lock: number32(e.lock), start: number32(e.start)}
+	for n, f := range e.pipes {
+		g.ends[n] = number32(f)
+	}
+	if image != nil {
+		g.image = number32(image)
+	}
+	return g
+}
+
+// number32 is the number of an open file. Fd of a file that the runtime polls would make it blocking; those here never are polled.
+func number32(f *os.File) int32 { return int32(f.Fd()) }
+
+func (e *ends) close() {
+	closeAll(append(e.pipes[:], e.lock, e.start))
+	*e = ends{}
+}
+
+// openEnds makes the four pipes, the pipe of the start and the socket of the exec lock: our ends in p, polled by the Go runtime, and the
+// child's, blocking.
+func openEnds() (p *Process, theirs *ends, err error) {
+	p, theirs = &Process{consented: make(chan struct{})}, &ends{}
+	for _, end := range []struct {
+		ours, theirs **os.File
+		weWrite      bool
+		name         string
+	}{
+		{&p.Gate, &theirs.pipes[gateFD], true, "gate"},
+		{&p.Stdout, &theirs.pipes[stdoutFD], false, "stdout"},
+		{&p.Stderr, &theirs.pipes[stderrFD], false, "stderr"},
+		{&p.Control, &theirs.pipes[controlFD], false, "control"},
+		{&p.begin, &theirs.start, true, "start"},
+	} {
 		var pair [2]int
-		if err := unix.Pipe2(pair[:], unix.O_CLOEXEC); err != nil {
-			p.close()
-			closeAll(theirs)
-			return nil, nil, err
+		if err = unix.Pipe2(pair[:], unix.O_CLOEXEC); err != nil {
+			break
 		}
-		our, their := pair[0], pair[1]
-		if end.writes {
-			our, their = their, our
+		if end.weWrite {
+			pair[0], pair[1] = pair[1], pair[0]
 		}
-		err := unix.SetNonblock(our, true)
-		*end.ours = os.NewFile(uintptr(our), end.name)
-		theirs = append(theirs, os.NewFile(uintptr(their), end.name))
-		if err != nil {
-			p.close()
-			closeAll(theirs)
-			return nil, nil, err
+		if err = share(pair, end.ours, end.theirs, end.name); err != nil {
+			break
 		}
+	}
+	if err == nil {
+		var pair [2]int
+		if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err == nil {
+			err = share(pair, &p.lock, &theirs.lock, "exec lock")
+		}
+	}
+	if err != nil {
+		theirs.close()
+		p.close()
+		return nil, nil, err
 	}
 	return p, theirs, nil
 }
 
+// share keeps the first of a pair for us and moves the second out of the way of the child's numbers.
+func share(pair [2]int, ours, theirs **os.File, name string) error {
+	moved, err := unix.FcntlInt(uintptr(pair[1]), unix.F_DUPFD_CLOEXEC, lastFD+1)
+	unix.Close(pair[1])
+	if err == nil {
+		*theirs = os.NewFile(uintptr(moved), name)
+		err = unix.SetNonblock(pair[0], true)
+	}
+	*ours = os.NewFile(uintptr(pair[0]), name)
+	return err
+}
+
 func (p *Process) close() {
-	closeAll([]*os.File{p.Gate, p.Control, p.Stdout, p.Stderr})
+	closeAll([]*os.File{p.Gate, p.Control, p.Stdout, p.Stderr, p.begin, p.lock})
 }
 
 func closeAll(files []*os.File) {

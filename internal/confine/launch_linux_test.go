@@ -168,20 +168,20 @@ func TestBrokenProfiles(t *testing.T) {
 	_, rules, _ := strings.Cut(good.text, lineDefault+"\n")
 	for _, row := range []struct{ name, old, new, control, stderr string }{
 		{"none", "", "", admittedRecord, ""},
-		{"a syntax error", "default EPERM\n", "default EPERM!\n", "", "confined: arguments: profile: line"},
+		{"a syntax error", "default EPERM\n", "default EPERM!\n", "", "launch: arguments: profile: line"},
 		{"no canary line", "canary " + strconv.Quote(canary.Path) + " " + id + "\n", "", "", "confined: canary: the profile has none"},
-		{"a canary of another inode", id, inode{canary.Dev, canary.Ino + 1}.String(), "", "confined: mounts: " + canary.Path + ": is "},
-		{"a canary of another device", id, inode{canary.Dev + 1, canary.Ino}.String(), "", "confined: mounts: " + canary.Path + ": is "},
-		{"a program that is a file", fmt.Sprintf("tree %q", s.dir+"/program"), fmt.Sprintf("file %q", s.dir+"/program"), "", "confined: arguments: profile: line"},
-		{"another uid", "user 65534 outside", "user 65533 outside", "", "confined: identity: uid_map does not map 65533"},
-		{"another uid outside", "group 65534 outside ", "group 65534 outside 9", "", "confined: identity: gid_map does not map 65534"},
+		{"a canary of another inode", id, inode{canary.Dev, canary.Ino + 1}.String(), "", "confined: mounts: " + canary.Path + ": is not "},
+		{"a canary of another device", id, inode{canary.Dev + 1, canary.Ino}.String(), "", "confined: mounts: " + canary.Path + ": is not "},
+		{"a program that is a file", fmt.Sprintf("tree %q", s.dir+"/program"), fmt.Sprintf("file %q", s.dir+"/program"), "", "launch: arguments: profile: line"},
+		{"another uid", "user 65534 outside", "user 65533 outside", "", "launch: identity: the profile has user {65533 "},
+		{"another uid outside", "group 65534 outside ", "group 65534 outside 9", "", "launch: identity: the profile has user {65534 "},
 		{"a canary under a rule", fmt.Sprintf("canary %q %s\n", canary.Path, id), fmt.Sprintf("canary %q %d:%d\nfile %q %s read\n", other.Path, other.Dev, other.Ino, canary.Path, id), refused, ""},
 		{"a filter that allows statfs", "allow exit ", "allow statfs exit ", refused, ""},
 		{"a root with more of /proc", "proc \"/proc/self/stat\" read\n", "proc \"/proc/self/stat\" read\ntext \"/proc/self/fd\" \"\" read\n", refused, ""},
 		{"a filter that allows every call", rules, everyCall(), refused, ""},
-		{"a filter that allows what it does not name", "default EPERM\n", "default allow\n", "", "confined: arguments: profile: line"},
-		{"a second exec", "once execveat\n", "allow execveat\n", "", "confined: arguments: profile: filter: 0 exec locks"},
-		{"a right to write", " read list\n", " read list write\n", "", "confined: arguments: profile: line"},
+		{"a filter that allows what it does not name", "default EPERM\n", "default allow\n", "", "launch: arguments: profile: line"},
+		{"a second exec", "once execveat\n", "allow execveat\n", "", "launch: arguments: profile: filter: 0 exec locks"},
+		{"a right to write", " read list\n", " read list write\n", "", "launch: arguments: profile: line"},
 		{"a canary elsewhere", "environment HOME \"" + s.dir + "/home\"", "environment HOME \"/elsewhere/home\"", refused, ""},
 		{"one page of memory", "limit data 4294967296", "limit data 4096", "", ""},
 		{"an exec lock on nothing", "allow openat ", "allow ", limitLines("20", "64"), ""},
@@ -192,6 +192,10 @@ func TestBrokenProfiles(t *testing.T) {
 			}
 			broken := good
 			broken.text = strings.Replace(good.text, row.old, row.new, 1)
+			if strings.HasPrefix(row.stderr, "launch: ") {
+				mustNotLaunch(t, broken, row.stderr)
+				return
+			}
 			o := run(t, broken)
 			ran := row.control == admittedRecord
 			if !strings.HasSuffix(o.control, row.control) || strings.HasSuffix(o.control, admittedRecord) != ran ||
@@ -199,6 +203,18 @@ func TestBrokenProfiles(t *testing.T) {
 				t.Errorf("%+v", o)
 			}
 		})
+	}
+}
+
+// mustNotLaunch fails unless there is no process, for that reason, and nothing of it is left.
+func mustNotLaunch(t *testing.T, i Instance, reason string) {
+	t.Helper()
+	before := census(t)
+	if _, err := Launch(i); err == nil || !strings.HasPrefix(err.Error(), reason) {
+		t.Errorf("launched: %v, want %s", err, reason)
+	}
+	if after := census(t); after != before {
+		t.Errorf("left over: %s, before %s", after, before)
 	}
 }
 
@@ -220,12 +236,12 @@ func TestSwappedSource(t *testing.T) {
 	must(t, os.Rename(s.dir+"/program", s.dir+"/was"))
 	s.mkdir(t, "program")
 	s.write(t, "program/main.cjs", `console.log('swapped')`)
-	if o := run(t, i); o.control != "" || !strings.Contains(o.stderr, "confined: mounts: "+s.dir+"/program: is") || o.state.ExitCode() != RefusalCode {
+	if o := run(t, i); o.control != "" || !strings.Contains(o.stderr, "confined: mounts: "+s.dir+"/program: is not the verified") || o.state.ExitCode() != RefusalCode {
 		t.Errorf("swapped: %+v", o)
 	}
 	must(t, os.RemoveAll(s.dir+"/program"))
 	must(t, os.Symlink(s.dir+"/was", s.dir+"/program"))
-	if o := run(t, i); o.control != "" || !strings.Contains(o.stderr, "of type 0120000, not the verified") || o.state.ExitCode() != RefusalCode {
+	if o := run(t, i); o.control != "" || !strings.Contains(o.stderr, "/program: is not the verified") || o.state.ExitCode() != RefusalCode {
 		t.Errorf("symlink: %+v", o)
 	}
 }

@@ -59,7 +59,7 @@ func TestHelpers(t *testing.T) {
 	i := instance(t, s.job(t, nodeClosure(t), "main.cjs"))
 	for name, want := range map[string]string{
 		"low limit":     `(?s)^20\n20\n40\n40\n0\n0\n0\n0\nsf-confined/1 admitted\n$`, // what is in force is reported, not what was asked for
-		"listener":      `(?s)^the daemon runs under a system call filter.*it has a listener already.*confined: filter: install: device or resource busy\n$`,
+		"listener":      `(?s)^the daemon runs under a system call filter.*it has a listener already.*confined: exec lock: install: device or resource busy\n$`,
 		"one processor": `(?s)^20\n20\n64\n64\n0\n0\n0\n0\nsf-confined/1 admitted\n$`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestSignalsDuringStage(t *testing.T) {
 				case <-done:
 					return
 				default:
-					_ = r.process.Signal(unix.SIGWINCH)
+					_ = r.Handle.Signal(unix.SIGWINCH)
 				}
 			}
 		})

@@ -40,10 +40,13 @@ group 65534 outside $gid
 # grants a write. Rights are Landlock rights: read, list (a directory), execute.
 root 262144 bytes 512 inodes    # 4 pages of 64 KiB, the largest page size
 
-# The runtime's closure: mounted read-only, nosuid, nodev; executable, since libraries are mapped so. Only Node and its loader may also
-# be the argument of an exec; the one exec of a process's life is spent on Node (see `once` below).
+# The runtime's closure: mounted read-only, nosuid, nodev; executable, since libraries are mapped so. Only the loader may also be the
+# argument of an exec, and Node where no sealed copy of it is executed; the one exec of a process's life is spent on Node (see `once` below).
 file $libraries read
 file $executables read execute
+# The sealed copy of Node, if that is executed: in its place the process's own executable, which is no other file. V8 maps its builtins a second
+# time from the file that /proc/self/maps names; without one it copies 2 MB in every process.
+image $image
 alias $aliases
 alias "/proc/self/exe" $node    # plain symlink: ld.so expands $ORIGIN by it. The kernel's own link would reach outside the root
 

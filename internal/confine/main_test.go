@@ -9,8 +9,6 @@ import (
 const helperName = "CONFINE_TEST_HELPER"
 
 func TestMain(m *testing.M) {
-	dyingStage(os.Args)
-	Stage(os.Args)
 	if name := os.Getenv(helperName); name != "" {
 		os.Exit(runHelper(name))
 	}

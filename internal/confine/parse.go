@@ -38,7 +38,7 @@ func (p *profile) check() error {
 		return err
 	}
 	for _, e := range p.entries {
-		if e.path == p.executable && e.kind == kindFile && e.rights.execute {
+		if e.kind == kindImage || e.path == p.executable && e.kind == kindFile && e.rights.execute {
 			return p.filter.check()
 		}
 	}
@@ -221,7 +221,7 @@ func (r *reader) root(p *profile) {
 	for {
 		e := entry{kind: kind(r.peek())}
 		switch e.kind {
-		case kindFile, kindAlias, kindTree, kindDir, kindCanary, kindDevice, kindProc, kindText:
+		case kindFile, kindAlias, kindTree, kindDir, kindCanary, kindDevice, kindProc, kindText, kindImage:
 			r.entry(&e)
 			p.entries = append(p.entries, e)
 		default:
@@ -234,7 +234,7 @@ func (r *reader) entry(e *entry) {
 	r.line(string(e.kind))
 	e.path = r.path()
 	switch e.kind {
-	case kindFile, kindTree, kindCanary, kindDevice:
+	case kindFile, kindTree, kindCanary, kindDevice, kindImage:
 		e.id = r.inode()
 	case kindAlias:
 		e.target = r.text()

@@ -1,159 +1,127 @@
 package confine
 
 import (
-	"errors"
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// resetSignals gives every signal its default action and unblocks all of them on this thread, the one that will be Node's main thread. A
-// handler becomes the default at exec by itself, an ignored signal stays ignored; so only those are touched, and the Go runtime keeps
-// its handlers until then. Except for SIGURG, by which it preempts its own threads: the default, to discard it, keeps it from interrupting
-// the last call.
-func (s *stage) resetSignals() error {
-	if err := rtSigaction(uintptr(unix.SIGURG), &sigaction{}, nil); err != nil {
-		return err
+// takeDescriptors moves what the child is given to the numbers it knows them by, and closes all else that it has as a copy of the daemon: at
+// once, since the copies hold other runs' pipes open and other slots' locks.
+func (s *stage) takeDescriptors() {
+	if s.given.image >= 0 { // first, since its number may be one of those
+		s.call("", unix.SYS_DUP3, int(s.given.image), nodeFD, unix.O_CLOEXEC).unless(unix.EINVAL) // it is that one already
 	}
-	for number := uintptr(1); number <= 64; number++ {
-		if err := stopIgnoring(number); err != nil {
-			return fmt.Errorf("signal %d: %w", number, err)
+	for number, fd := range s.given.ends {
+		s.call("", unix.SYS_DUP3, int(fd), number, 0)
+	}
+	s.call("", unix.SYS_DUP3, int(s.given.lock), lockFD, unix.O_CLOEXEC)
+	s.call("", unix.SYS_DUP3, int(s.given.start), startFD, unix.O_CLOEXEC)
+	s.call("", unix.SYS_CLOSE_RANGE, lastFD+1, uintptr(^uint32(0)), 0)
+}
+
+// awaitIDs waits for the daemon's word that this user namespace has its ids.
+func (s *stage) awaitIDs() {
+	word := new([1]byte)
+	s.call("", unix.SYS_READ, startFD, unsafe.Pointer(word), 1).is(1, "the daemon has given up")
+	s.call("", unix.SYS_CLOSE, startFD)
+}
+
+// newSession leaves the daemon's session and process group.
+func (s *stage) newSession() { s.call("", unix.SYS_SETSID) }
+
+// resetSignals gives every signal its default action and unblocks all of them. A handler would become the default at exec by itself, an
+// ignored signal would stay ignored, and the Go runtime's handlers must not run here.
+func (s *stage) resetSignals() {
+	var byDefault sigaction
+	for signal := 1; signal <= 64; signal++ {
+		if signal != int(unix.SIGKILL) && signal != int(unix.SIGSTOP) {
+			s.call("", unix.SYS_RT_SIGACTION, signal, unsafe.Pointer(&byDefault), 0, sigSetSize)
 		}
 	}
-	return unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil)
+	s.call("", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, unsafe.Pointer(new(uint64)), 0, sigSetSize)
 }
 
-// resetPersonality turns off what a daemon may have inherited and an exec keeps: no randomised addresses, readable implies executable.
-func (s *stage) resetPersonality() error {
-	_, _, e := unix.RawSyscall(unix.SYS_PERSONALITY, 0, 0, 0)
-	return orNil(e)
-}
-
-// sigaction is the kernel's struct on both architectures.
+// sigaction is the kernel's struct on both architectures; its zero value is SIG_DFL.
 type sigaction struct {
 	handler, flags, restorer uintptr
 	mask                     uint64
 }
 
-const (
-	sigIgnore  = 1 // SIG_IGN; SIG_DFL is 0
-	sigSetSize = 8 // bytes
-)
+const sigSetSize = 8 // bytes
 
-func stopIgnoring(number uintptr) error {
-	var action sigaction
-	if err := rtSigaction(number, nil, &action); err != nil || action.handler != sigIgnore {
-		return err
-	}
-	return rtSigaction(number, &sigaction{}, nil)
+// resetPersonality turns off what a daemon may have inherited and an exec keeps: no randomised addresses, readable implies executable.
+func (s *stage) resetPersonality() { s.call("", unix.SYS_PERSONALITY, 0) }
+
+// setOOM writes the two /proc files of a process that exec preserves. Raising the score needs no right.
+func (s *stage) setOOM() {
+	s.writeProc("oom_score_adj", number(s.profile.oomScoreAdj))
+	s.writeProc("coredump_filter", number(s.profile.coredumpFilter))
 }
 
-func rtSigaction(number uintptr, set, get *sigaction) error {
-	_, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, number, uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(get)), sigSetSize, 0, 0)
-	return orNil(e)
+func (s *stage) writeProc(name, content string) {
+	fd := new(int32)
+	s.call(name, unix.SYS_OPENAT, here, "/proc/self/"+name, unix.O_WRONLY|unix.O_CLOEXEC).into(fd)
+	s.write(name, fd, content)
+	s.close(fd)
 }
 
-func orNil(e unix.Errno) error {
-	if e == 0 {
-		return nil
-	}
-	return e
-}
-
-// checkIdentity compares the id maps of this user namespace with the profile: the ids that the process will have are those outside, too,
-// that the host meant, and by the profile's rules never 0.
-func (s *stage) checkIdentity() error {
-	for file, want := range map[string]identity{"uid_map": s.profile.user, "gid_map": s.profile.group} {
-		text, err := os.ReadFile("/proc/self/" + file)
-		if err != nil {
-			return err
-		}
-		if !mapsPair(string(text), want) {
-			return fmt.Errorf("%s does not map %d to %d alone", file, want.inside, want.outside)
+// openNode sees to it that Node is descriptor nodeFD: the sealed copy, which must be the one that the profile names, or the file where the
+// profile has it in the new root.
+func (s *stage) openNode() {
+	for _, m := range s.plan.mounts {
+		if m.kind == kindImage {
+			s.recognise(mount{entry: entry{kind: kindFile, path: m.path, id: m.id}}, nodeFD)
+			return
 		}
 	}
-	return nil
-}
-
-// mapsPair says whether an id map holds the given pair, as a range of one.
-func mapsPair(text string, want identity) bool {
-	for line := range strings.Lines(text) {
-		f := strings.Fields(line)
-		if len(f) == 3 && f[0] == number(want.inside) && f[1] == number(want.outside) && f[2] == "1" {
-			return true
-		}
-	}
-	return false
+	fd := new(int32)
+	s.call(s.profile.executable, unix.SYS_OPENAT, here, s.profile.executable, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0).into(fd)
+	s.call(s.profile.executable, unix.SYS_DUP3, fd, nodeFD, unix.O_CLOEXEC).unless(unix.EINVAL) // it is that one already
 }
 
 // securebits, from linux/securebits.h: bit 0 uid 0 means nothing, 2 a change of uid changes no capability, 4 (left off) none survives it, 6
 // none becomes ambient; each with its lock, the bit above.
 const securebits = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<5 | 1<<6 | 1<<7
 
-// dropAll leaves this thread without privilege and without a way to any: the profile's uid and gid, five empty capability sets, locked
-// securebits, no_new_privs. All calls act on this thread alone.
-func (s *stage) dropAll() error {
-	if err := unix.Prctl(unix.PR_SET_SECUREBITS, securebits, 0, 0, 0); err != nil {
-		return in("securebits", err)
-	}
-	if err := dropBounding(); err != nil {
-		return in("bounding set", err)
-	}
-	if err := s.becomeNobody(); err != nil {
-		return err
-	}
-	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return in("ambient set", err)
-	}
+// dropAll leaves the process without privilege and without a way to any: the profile's uid and gid, five empty capability sets, locked
+// securebits, no_new_privs.
+func (s *stage) dropAll() {
+	s.call("securebits", unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, securebits, 0, 0, 0)
+	s.dropBounding()
+	s.becomeNobody()
+	s.call("ambient set", unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
-	if err := unix.Capset(&header, &none[0]); err != nil {
-		return in("capset", err)
-	}
-	return in("no_new_privs", unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	s.call("capset", unix.SYS_CAPSET, unsafe.Pointer(&header), unsafe.Pointer(&none))
+	s.call("no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 }
 
-func dropBounding() error {
-	for capability := uintptr(0); ; capability++ {
-		err := unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
-		if errors.Is(err, unix.EINVAL) && capability > unix.CAP_CHECKPOINT_RESTORE {
-			return nil // past the last that this kernel knows
-		}
-		if err != nil {
-			return err
+// dropBounding drops every capability that a kernel can have: the two words of a set hold 64. Past the last that it knows is EINVAL.
+func (s *stage) dropBounding() {
+	for capability := range 64 {
+		c := s.call("bounding set", unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
+		if capability > unix.CAP_CHECKPOINT_RESTORE {
+			c.unless(unix.EINVAL)
 		}
 	}
 }
 
-// becomeNobody takes on the profile's ids. An unprivileged daemon's stage has them already; the kernel forbids it setgroups, so the
+// becomeNobody takes on the profile's ids. An unprivileged daemon's child has them already; the kernel forbids it setgroups, so the
 // daemon's supplementary groups stay, with nothing in sight that they could open.
-func (s *stage) becomeNobody() error {
-	uid, gid := uintptr(s.profile.user.inside), uintptr(s.profile.group.inside)
-	if unix.Getuid() == 0 {
-		if _, _, e := unix.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0); e != 0 {
-			return in("setgroups", e)
-		}
+func (s *stage) becomeNobody() {
+	uid, gid := int(s.profile.user.inside), int(s.profile.group.inside)
+	if s.root {
+		s.call("setgroups", unix.SYS_SETGROUPS, 0, 0)
 	}
-	if _, _, e := unix.RawSyscall(unix.SYS_SETRESGID, gid, gid, gid); e != 0 {
-		return in("setresgid", e)
-	}
-	_, _, e := unix.RawSyscall(unix.SYS_SETRESUID, uid, uid, uid)
-	return in("setresuid", orNil(e))
+	s.call("setresgid", unix.SYS_SETRESGID, gid, gid, gid)
+	s.call("setresuid", unix.SYS_SETRESUID, uid, uid, uid)
 }
 
 // dieWithParent asks for SIGKILL at the end of the daemon's thread, and then makes sure that it had not ended before.
-func (s *stage) dieWithParent() error {
-	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-		return err
-	}
-	if parent := unix.Getppid(); parent != s.daemon {
-		return fmt.Errorf("process %d is our parent, not the daemon, %d", parent, s.daemon)
-	}
-	return nil
+func (s *stage) dieWithParent() {
+	s.call("", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, int(unix.SIGKILL), 0, 0, 0)
+	s.call("", unix.SYS_GETPPID).is(s.daemon, "our parent is not the daemon, which ended")
 }
 
 // resource is a limit of the profile as the kernel counts it.
@@ -167,7 +135,7 @@ type resource struct {
 
 const blockSize = 512
 
-// resources lists all limits but the one of memory, the reported ones first.
+// resources lists all limits, the reported ones first.
 func (s *stage) resources() []resource {
 	l := s.profile.limits
 	return []resource{
@@ -180,57 +148,50 @@ func (s *stage) resources() []resource {
 		{"memlock", unix.RLIMIT_MEMLOCK, 1, l.memlock, false},
 		{"msgqueue", unix.RLIMIT_MSGQUEUE, 1, l.msgqueue, false},
 		{"sigpending", unix.RLIMIT_SIGPENDING, 1, l.sigpending, false},
+		{"data", unix.RLIMIT_DATA, 1, l.data, false},
 	}
 }
 
 const reported = 4
 
-// setLimits sets them. It comes after the root's own files are written (file) and the sources are opened (descriptors).
-func (s *stage) setLimits() error {
+// setLimits makes soft and hard limits the profile's. It comes after the root's own files are written (file) and the sources are opened
+// (descriptors). A value that was asked for and is above the hard limit that the daemon itself is under is not forced: the report will say
+// what is in force, and the host will not open the gate.
+func (s *stage) setLimits() {
 	for _, r := range s.resources() {
-		if err := r.set(); err != nil {
-			return in(r.name, err)
+		limit := unix.Rlimit{Cur: r.value * r.unit, Max: r.value * r.unit}
+		c := s.call(r.name, unix.SYS_PRLIMIT64, 0, r.which, unsafe.Pointer(&limit), 0)
+		if r.asked {
+			c.unless(unix.EPERM)
 		}
 	}
-	return nil
 }
 
-// set makes soft and hard limit the profile's. A value that was asked for and is above the hard limit that the daemon itself is under is
-// not forced: the report will say what is in force, and the host will not open the gate.
-func (r resource) set() error {
-	limit := unix.Rlimit{Cur: r.value * r.unit, Max: r.value * r.unit}
-	err := unix.Prlimit(0, r.which, &limit, nil)
-	if r.asked && errors.Is(err, unix.EPERM) {
-		return nil
+// readCanary shows that this user may read the canary. Its content does not matter.
+func (s *stage) readCanary() {
+	for _, e := range s.profile.entries {
+		if e.kind == kindCanary {
+			fd := new(int32)
+			s.call("", unix.SYS_OPENAT, here, e.path, unix.O_RDONLY|unix.O_CLOEXEC).into(fd)
+			s.call("", unix.SYS_READ, fd, unsafe.Pointer(new(byte)), 1).is(1, "is empty")
+			s.close(fd)
+			return
+		}
 	}
-	return err
+	s.refusal("the profile has none")
 }
 
-// limitMemory bounds private writable memory.
-func (s *stage) limitMemory() error {
-	return resource{"data", unix.RLIMIT_DATA, 1, s.profile.limits.data, false}.set()
+// refusal plans a step that cannot be taken.
+func (s *stage) refusal(reason string) {
+	s.call("", unix.SYS_GETPID).is(0, reason)
 }
 
 // report reads the limits back and writes the eight lines of the control text.
-func (s *stage) report() error {
-	var text strings.Builder
-	for _, r := range s.resources()[:reported] {
-		var limit unix.Rlimit
-		if err := unix.Prlimit(0, r.which, nil, &limit); err != nil {
-			return in(r.name, err)
-		}
-		text.WriteString(r.line(limit.Cur) + r.line(limit.Max))
+func (s *stage) report() {
+	text := &limitText{}
+	for i, r := range s.resources()[:reported] {
+		text.limits[i].unit = r.unit
+		s.call(r.name, unix.SYS_PRLIMIT64, 0, r.which, 0, unsafe.Pointer(&text.limits[i].value))
 	}
-	n, err := unix.Write(controlFD, []byte(text.String()))
-	if err == nil && n != text.Len() {
-		err = errors.New("cut short")
-	}
-	return err
-}
-
-func (r resource) line(v uint64) string {
-	if v == unix.RLIM_INFINITY {
-		return "unlimited\n"
-	}
-	return strconv.FormatUint(v/r.unit, 10) + "\n"
+	s.call("", unix.SYS_WRITE, controlFD, unsafe.Pointer(&text.text), &text.length).format = text
 }

@@ -53,6 +53,7 @@ const (
 	kindFile   kind = "file"   // a mounted file, executable mappings allowed
 	kindAlias  kind = "alias"  // a symlink
 	kindTree   kind = "tree"   // a mounted directory, nothing in it executable
+	kindImage  kind = "image"  // a mounted link to the process's own executable, the sealed copy of Node
 	kindDir    kind = "dir"    // an empty directory
 	kindCanary kind = "canary" // a mounted file under no Landlock rule
 	kindDevice kind = "device" // a mounted character device
@@ -64,7 +65,7 @@ const (
 type entry struct {
 	kind    kind
 	path    string
-	id      inode  // file, tree, canary: device and inode; device: its major and minor number
+	id      inode  // file, tree, canary, image: device and inode; device: its major and minor number
 	target  string // alias
 	content string // text
 	rights  rights
@@ -125,7 +126,7 @@ func (p *profile) String() string {
 func (e entry) words() []string {
 	words := []string{string(e.kind), strconv.Quote(e.path)}
 	switch e.kind {
-	case kindFile, kindTree, kindCanary, kindDevice:
+	case kindFile, kindTree, kindCanary, kindDevice, kindImage:
 		words = append(words, e.id.String())
 	case kindAlias:
 		words = append(words, strconv.Quote(e.target))

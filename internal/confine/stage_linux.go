@@ -3,98 +3,70 @@ package confine
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"runtime"
-	"runtime/debug"
-	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// stage is the process between the host's spawn and Node. Everything it needs comes in its arguments; its environment is empty. It writes
-// eight lines to descriptor 3 and nothing else, except a reason on descriptor 2 if it refuses to go on.
+// stage is a launch as it is planned: everything that happens to the child from the fork to the exec of Node, as a list of system calls laid
+// out by the daemon. The child only makes them (child_linux.go). So the whole plan can be read, tested and taken apart before there is a
+// process, and the child needs neither a runtime nor memory of its own.
 type stage struct {
-	daemon   int // process id of the host, our parent
-	profile  *profile
-	plan     rootPlan
-	argv     []string // Node's
-	root     int      // the new root, from freshRoot to enterRoot
-	node     int      // O_PATH descriptor of Node in the new root
-	listener chan int // hands the filter's listener to the thread that answers it
+	profile *profile
+	plan    rootPlan
+	argv    []string // Node's
+	root    bool     // the daemon is root: inside, the child is uid 0 until it becomes nobody
+	daemon  int      // process id of the daemon, the child's parent
+	given   given
+
+	newRoot *int32 // the descriptor of the private root, from freshRoot to enterRoot
+	self    *int32 // of /proc/PID, from mountSources on
+
+	steps []step
+	kept  []any // what the calls point at: the garbage collector does not follow a number
+	err   error // the first that planning met
 }
 
-// The process's descriptors, as Launch lays them out.
+// given are the daemon's numbers of what the child gets, each above lastFD.
+type given struct {
+	ends               [4]int32 // of the four pipes, by the child's number
+	image, lock, start int32    // image is -1 where Node is executed from its path
+}
+
+// The child's descriptors. Node sees the first four and no other.
 const (
-	gateFD     = 0
-	stderrFD   = 2
-	controlFD  = 3
-	launcherFD = 4 // this very binary, which the process is executed from
-	spareFD    = 4 // the first that Node must not see
+	gateFD    = 0
+	stdoutFD  = 1
+	stderrFD  = 2
+	controlFD = 3
+	nodeFD    = 4 // Node, for the exec
+	lockFD    = 5 // the socket on which the exec lock's listener goes to the daemon
+	startFD   = 6 // the pipe on which the daemon says that the ids are mapped
+	lastFD    = startFD
 )
-
-// stageMain becomes the confined Node if the arguments are those of a launch stage.
-func stageMain(argv []string) bool {
-	if !isStage(argv) {
-		return false
-	}
-	conduct(argv, launchSteps())
-	return true // unreachable: the last step is an exec
-}
-
-// conduct takes the steps in order, and the process refuses to go on at the first that fails. It does not return.
-//
-// It locks its goroutine to one thread, which need not be the main one: credentials, Landlock and the filter are put on this thread, and
-// when it calls exec the kernel ends all others, whatever they were still allowed to do, and makes this one the process. GOMAXPROCS is
-// raised because two threads must run at once at the end, on any host; the collector is off because nothing here lives long enough to be
-// garbage and its threads would only be in the way.
-func conduct(argv []string, steps []step) {
-	runtime.LockOSThread()
-	runtime.GOMAXPROCS(4)
-	debug.SetGCPercent(-1)
-	defer func() { refuse("panic", fmt.Errorf("%v", recover())) }()
-	s, err := readStage(argv)
-	if err != nil {
-		refuse("arguments", err)
-	}
-	for _, step := range steps {
-		if err := step.do(s); err != nil {
-			refuse(step.name, err)
-		}
-	}
-}
-
-// readStage reads the arguments: the marker, the daemon's process id, the profile, Node's argument list.
-func readStage(argv []string) (*stage, error) {
-	if len(argv) < 4 {
-		return nil, errors.New("too few")
-	}
-	daemon, err := strconv.Atoi(argv[1])
-	if err != nil {
-		return nil, err
-	}
-	p, err := parseProfile(argv[2])
-	if err != nil {
-		return nil, err
-	}
-	plan, err := planRoot(p.entries)
-	return &stage{daemon: daemon, profile: p, plan: plan, argv: argv[3:], listener: make(chan int)}, err
-}
 
 // step is one line of the launch. Its name is what a refusal begins with.
 type step struct {
+	name  string
+	calls []prepared
+}
+
+// planned says how a step is planned.
+type planned struct {
 	name string
-	do   func(*stage) error
+	plan func(*stage)
 }
 
 // launchSteps is the whole order of the launch. Each step establishes one thing.
-func launchSteps() []step {
-	return []step{
+func launchSteps() []planned {
+	return []planned{
+		{"descriptors", (*stage).takeDescriptors}, // four pipes, and nothing else of the daemon's
+		{"start", (*stage).awaitIDs},              // the daemon has mapped our ids
 		// While /proc and the host's files are still in sight.
 		{"session", (*stage).newSession},           // no terminal's Ctrl-C reaches Node
 		{"signals", (*stage).resetSignals},         // nothing ignored or blocked is inherited
 		{"personality", (*stage).resetPersonality}, // nor a weaker layout of memory
-		{"identity", (*stage).checkIdentity},       // the uid outside is the profile's, and not the host's root
 		{"oom", (*stage).setOOM},                   // killed first under memory pressure; next to no core
 		{"private", (*stage).privateMounts},        // no mount event passes in or out
 		{"tmpfs", (*stage).freshRoot},              // an empty root, not yet ours
@@ -104,22 +76,117 @@ func launchSteps() []step {
 		{"pivot", (*stage).enterRoot},              // the host's tree is gone
 		{"directory", (*stage).changeDir},          // the working directory, and the umask
 		{"executable", (*stage).openNode},          // Node, by handle
-		{"limits", (*stage).setLimits},             // all but memory
+		{"limits", (*stage).setLimits},             // all of the profile
 		{"credentials", (*stage).dropAll},          // nobody, without a capability or a way to one
 		{"parent", (*stage).dieWithParent},         // after the last change of credentials, which would undo it
 		{"canary", (*stage).readCanary},            // readable: from here on only Landlock can be the reason if it is not
 		{"landlock", (*stage).landlock},            // the profile's rights and no others
-		{"memory", (*stage).limitMemory},           // so late because a Go program, and far more one under the race detector, maps a lot
 		{"report", (*stage).report},                // the limits as the kernel has them
-		{"descriptors", (*stage).closeOnExec},      // Node gets 0 to 3
+		{"exec lock", (*stage).lockExec},           // from here on an exec needs the daemon's consent
 		{"filter", (*stage).filterAndExec},         // the calls that remain, and the last one of ours
 	}
 }
 
-// refuse ends the process with its reason. Once the filter is on, these two calls are among the few that still work.
-func refuse(step string, err error) {
-	_, _ = unix.Write(stderrFD, []byte("confined: "+step+": "+err.Error()+"\n"))
-	unix.Exit(RefusalCode)
+// newStage plans the launch of an instance from its text, which is all that the digest of a run covers.
+func newStage(i Instance, g given) (*stage, error) {
+	p, err := parseProfile(i.text)
+	if err != nil {
+		return nil, in("arguments", err)
+	}
+	plan, err := planRoot(p.entries)
+	if err != nil {
+		return nil, in("arguments", err)
+	}
+	s := &stage{profile: p, plan: plan, argv: i.argv, root: os.Geteuid() == 0, daemon: unix.Getpid(), given: g,
+		newRoot: new(int32), self: new(int32)}
+	for _, one := range launchSteps() {
+		s.steps = append(s.steps, step{name: one.name})
+		one.plan(s)
+	}
+	return s, s.err
+}
+
+// prepared is one system call, and what has to come of it.
+type prepared struct {
+	what     string  // a refusal names it
+	number   uintptr // of the call
+	args     [6]uintptr
+	from     [6]*int32 // where set, the argument is what an earlier call returned
+	keep     *int32    // where the result goes: a cell of the plan, or a field of a structure that a later call points at
+	passable unix.Errno
+	exact    bool // the result must be want
+	want     uintptr
+	facts    []fact     // what must be found in memory after it
+	format   *limitText // what has to be laid out before it
+	differs  string     // said when a result or a fact is not so
+	denied   string     // said instead of EACCES
+}
+
+// fact is a number that a call leaves in memory.
+type fact struct {
+	at         unsafe.Pointer
+	wide       bool // 64 bits, else 32
+	mask, want uint64
+}
+
+// call appends a call to the step being planned. An argument is a number, a string (its address, ended by NUL), a pointer to a structure, or a
+// cell that holds what an earlier call returned.
+func (s *stage) call(what string, number uintptr, args ...any) *prepared {
+	c := prepared{what: what, number: number}
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case int:
+			c.args[i] = uintptr(arg)
+		case uintptr:
+			c.args[i] = arg
+		case string:
+			c.args[i] = s.text(arg)
+		case unsafe.Pointer:
+			c.args[i] = s.pointer(arg)
+		case *int32:
+			c.from[i] = arg
+		default:
+			s.fail(errors.New("bug: an argument of a system call that is none"))
+		}
+	}
+	last := &s.steps[len(s.steps)-1]
+	last.calls = append(last.calls, c)
+	return &last.calls[len(last.calls)-1]
+}
+
+// into keeps the result.
+func (c *prepared) into(cell *int32) *prepared { c.keep = cell; return c }
+
+// unless lets one error pass.
+func (c *prepared) unless(e unix.Errno) *prepared { c.passable = e; return c }
+
+// is demands one result.
+func (c *prepared) is(want int, differs string) {
+	c.exact, c.want, c.differs = true, uintptr(want), differs
+}
+
+// finds demands what the call leaves in memory.
+func (c *prepared) finds(differs string, facts ...fact) { c.differs, c.facts = differs, facts }
+
+func (s *stage) fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// pointer keeps what p points at for as long as the plan.
+func (s *stage) pointer(p unsafe.Pointer) uintptr {
+	s.kept = append(s.kept, p)
+	return uintptr(p)
+}
+
+func (s *stage) text(text string) uintptr {
+	b, err := unix.ByteSliceFromString(text)
+	if err != nil {
+		s.fail(err)
+		return 0
+	}
+	return s.pointer(unsafe.Pointer(&b[0]))
 }
 
 // in names what an error is about.
@@ -128,51 +195,4 @@ func in(what string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", what, err)
-}
-
-// newSession leaves the daemon's session and process group.
-func (s *stage) newSession() error {
-	_, err := unix.Setsid()
-	return err
-}
-
-// setOOM writes the two /proc files of a process that exec preserves. Raising the score needs no right.
-func (s *stage) setOOM() error {
-	if err := writeProc("oom_score_adj", number(s.profile.oomScoreAdj)); err != nil {
-		return err
-	}
-	return writeProc("coredump_filter", number(s.profile.coredumpFilter))
-}
-
-func writeProc(name, content string) error {
-	return os.WriteFile("/proc/self/"+name, []byte(content), 0)
-}
-
-// changeDir settles what the threads of a process share.
-func (s *stage) changeDir() error {
-	unix.Umask(0o077)
-	return unix.Chdir(s.profile.directory)
-}
-
-// openNode opens Node where the profile has it, in the new root.
-func (s *stage) openNode() error {
-	fd, err := unix.Open(s.profile.executable, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	s.node = fd
-	return in(s.profile.executable, err)
-}
-
-// readCanary shows that this user may read the canary. Its content does not matter.
-func (s *stage) readCanary() error {
-	for _, e := range s.profile.entries {
-		if e.kind == kindCanary {
-			_, err := os.ReadFile(e.path)
-			return err
-		}
-	}
-	return errors.New("the profile has none")
-}
-
-// closeOnExec marks every descriptor that Node must not see, also those that the Go runtime opened.
-func (s *stage) closeOnExec() error {
-	return unix.CloseRange(spareFD, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 }

@@ -35,8 +35,9 @@ func TestHostWithout(t *testing.T) {
 		{"landlock_create_ruleset", "Landlock cannot be used: operation not permitted", "", "landlock: create ruleset: operation not permitted"},
 		{"landlock_add_rule", "", "", "landlock: /"},
 		{"landlock_restrict_self", "", "", "landlock: restrict: operation not permitted"},
-		{"close_range", "", measured, "descriptors: operation not permitted"},
-		{"seccomp", "system call filters with a listener (SECCOMP_RET_USER_NOTIF) are not available", measured, "filter: install: operation not permitted"},
+		{"close_range", "", "", "descriptors: operation not permitted"},
+		{"seccomp", "system call filters with a listener (SECCOMP_RET_USER_NOTIF) are not available", measured, "exec lock: install: operation not permitted"},
+		{"sendmsg", "", measured, "exec lock: hand the listener over: operation not permitted"},
 		{"execveat", "", measured, "filter: execveat: operation not permitted"},
 	} {
 		t.Run(row.call, func(t *testing.T) {
@@ -59,7 +60,7 @@ var deprivable = map[string]uint32{
 	"umount2": unix.SYS_UMOUNT2, "chdir": unix.SYS_CHDIR, "prlimit64": unix.SYS_PRLIMIT64, "setresuid": unix.SYS_SETRESUID,
 	"landlock_create_ruleset": unix.SYS_LANDLOCK_CREATE_RULESET, "landlock_add_rule": unix.SYS_LANDLOCK_ADD_RULE,
 	"landlock_restrict_self": unix.SYS_LANDLOCK_RESTRICT_SELF, "close_range": unix.SYS_CLOSE_RANGE, "seccomp": unix.SYS_SECCOMP,
-	"execveat": unix.SYS_EXECVEAT, "none": ^uint32(0),
+	"execveat": unix.SYS_EXECVEAT, "sendmsg": unix.SYS_SENDMSG, "none": ^uint32(0),
 }
 
 // helpWithout prints what the host check says on one line, empty for nothing, and then what the stage wrote and what the program printed.
