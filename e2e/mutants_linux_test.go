@@ -8,7 +8,6 @@ const (
 	processSource = "internal/confine/process_linux.go"
 	mountSource   = "internal/confine/mount_linux.go"
 	lockSource    = "internal/confine/lock_linux.go"
-	filterSource  = "internal/confine/filter.go"
 	preloadSource = "internal/confine/preload.cjs"
 	collectSource = "internal/exec/collect.go"
 	settleSource  = "internal/exec/settle.go"
@@ -34,13 +33,13 @@ func mutants() []mutant {
 		},
 		{
 			layer: "the filter of system calls", // all but the exec lock
-			edits: []edit{{lockSource, "	exec, err := s.prepareExec()\n", `
+			edits: []edit{{lockSource, "	for _, i := range own {\n", `
 	for i := range program {
-		if program[i].code == opReturn && program[i].k != verdictNotify {
+		if program[i].code == opReturn {
 			program[i].k = verdictAllow
 		}
 	}
-	exec, err := s.prepareExec()
+	for _, i := range own {
 `}},
 			refused: "admission-refused", blinded: credulous,
 			fails: []string{
@@ -49,29 +48,18 @@ func mutants() []mutant {
 		},
 		{
 			layer: "the private root: the host's /proc lies over ours",
-			edits: []edit{{mountSource, "func (s *stage) mountSources() error {\n", `
-func (s *stage) hostProc() {
-	tree, err := unix.OpenTree(unix.AT_FDCWD, "/proc", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
-	if err == nil {
-		var place int
-		if place, err = openBeneath(s.root, "/proc"); err == nil {
-			err = moveMount(tree, place)
-		}
-	}
-	if err != nil {
-		refuse("mutant", err)
-	}
-}
-
-func (s *stage) mountSources() error {
-	defer s.hostProc()
+			edits: []edit{{mountSource, "	s.close(s.self)\n", `	s.close(s.self)
+	tree, place := new(int32), new(int32)
+	s.call("mutant", unix.SYS_OPEN_TREE, here, "/proc", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE).into(tree)
+	s.openat2("mutant", s.newRoot, "proc", 0, 0).into(place)
+	s.moveMount("mutant", tree, place)
 `}},
 			refused: "admission-refused", blinded: credulous,
 			fails: []string{"mounts that the profile names", "one's own descriptors", "native: one's own namespaces", "native: where /proc/self/cwd leads"},
 		},
 		{
 			layer: "the private root: the host's lies on top of it",
-			edits: []edit{{mountSource, `unix.Unmount(".", unix.MNT_DETACH)`, "error(nil)"}},
+			edits: []edit{{mountSource, `s.call("detach the old root", unix.SYS_UMOUNT2, ".", unix.MNT_DETACH)`, ""}},
 			fails: []string{"mounts that the profile names", "native: a file of the host by way of .."},
 		},
 		{
@@ -86,8 +74,7 @@ func (s *stage) mountSources() error {
 			layer: "the drop of capabilities, and no_new_privs",
 			edits: []edit{
 				{processSource, "unix.PR_SET_SECUREBITS, securebits, ", "unix.PR_SET_SECUREBITS, 1<<2, "}, // so that the filter can be installed
-				{processSource, "	if err := s.becomeNobody(); err != nil {\n", "	if err := s.becomeNobody(); err != nil || unix.Getuid() != 0 {\n"},
-				{processSource, "	if err := dropBounding(); err != nil {\n", "	if err := error(nil); err != nil {\n"},
+				{processSource, "	s.dropBounding()\n	s.becomeNobody()\n", "	s.becomeNobody()\n	return\n"},
 			},
 			fails: []string{
 				"no capability to be had", "no new privileges", "native: a capability in any set", "native: a process that an exec can give rights",
@@ -95,17 +82,12 @@ func (s *stage) mountSources() error {
 		},
 		{
 			layer: "the user", root: true,
-			edits:   []edit{{processSource, "unix.RawSyscall(unix.SYS_SETRESUID, uid, uid, uid)", "unix.RawSyscall(unix.SYS_GETUID, uid, uid, uid)"}},
+			edits:   []edit{{processSource, `s.call("setresuid", unix.SYS_SETRESUID, uid, uid, uid)`, "_ = uid"}},
 			refused: "confined: canary: ",
 		},
 		{
 			layer: "the limits that are reported", together: true,
-			edits: []edit{{processSource, "func (r resource) set() error {\n", `func (r resource) set() error {
-	switch r.name {
-	case "cpu", "descriptors", "core", "file":
-		return nil
-	}
-`}},
+			edits:   []edit{{processSource, "	for _, r := range s.resources() {\n", "	for _, r := range s.resources()[reported:] {\n"}},
 			refused: "the daemon's own hard limits leave a run",
 			blinded: []edit{
 				{collectSource, "*c.control.limits() != c.bounds.asked()", "c.control.limits() == nil"},
@@ -118,8 +100,7 @@ func (s *stage) mountSources() error {
 		},
 		{
 			layer: "the other limits", together: true,
-			edits: append(withoutStep("memory", "limitMemory"),
-				edit{processSource, "	for _, r := range s.resources() {\n", "	for _, r := range s.resources()[:reported] {\n"}),
+			edits: []edit{{processSource, "	for _, r := range s.resources() {\n", "	for _, r := range s.resources()[:reported] {\n"}},
 			fails: []string{
 				"a limit on private memory", "a limit on threads", "a limit on the stack", "a limit on locked memory", "a limit on message queues",
 				"a limit on pending signals", "native: 5 GiB", "native: 200 threads", "native: 300 waiting signals",
@@ -127,7 +108,7 @@ func (s *stage) mountSources() error {
 		},
 		{
 			layer: "the exec lock", together: true,
-			edits: []edit{{filterSource, "		return verdictNotify\n", "		return verdictAllow\n"}},
+			edits: withoutStep("exec lock", "lockExec"),
 			fails: []string{
 				"native: execveat of a descriptor", "native: execveat of an absolute path", "native: execveat of the loader", "native: execveat from a thread",
 			},
@@ -144,7 +125,7 @@ func (s *stage) mountSources() error {
 			layer: "the gate, closed descriptors, a session, and who dies first", together: true,
 			edits: slices.Concat(
 				[]edit{{preloadSource, " || fs.readSync(0, gate, 0, 1, null) !== 1 || gate[0] !== 0x67", ""}},
-				withoutStep("descriptors", "closeOnExec"), withoutStep("session", "newSession"), withoutStep("oom", "setOOM")),
+				[]edit{{processSource, `	s.call("", unix.SYS_CLOSE_RANGE, lastFD+1, uintptr(^uint32(0)), 0)`, ""}}, withoutStep("session", "newSession"), withoutStep("oom", "setOOM")),
 			fails: []string{
 				"standard input is at its end", "no descriptor but its pipes and its own", "native: a descriptor besides the four pipes",
 				"a session of its own, without a terminal", "the first to go when memory is short", "no memory in a core dump",

@@ -8,17 +8,13 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"testing"
-
-	"confined/internal/confine"
 )
 
 // asConfined makes the test binary be the command instead.
 const asConfined = "CONFINED_TEST_AS_COMMAND"
 
-// TestMain lets the test binary be the launch stage of a run, as main does, and
-// the command itself.
+// TestMain lets the test binary be the command itself.
 func TestMain(m *testing.M) {
-	confine.Stage(os.Args)
 	if os.Getenv(asConfined) != "" {
 		os.Exit(run(os.Args[1:], surroundings{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookupEnv: os.LookupEnv}))
 	}

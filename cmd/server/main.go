@@ -7,16 +7,9 @@
 // parts.
 package main
 
-import (
-	"os"
-
-	"confined/internal/confine"
-)
+import "os"
 
 func main() {
-	if confine.Stage(os.Args) {
-		return // started as the launch stage of a run; it does not come back
-	}
 	os.Exit(run(os.Args[1:], surroundings{
 		stdin:     os.Stdin,
 		stdout:    os.Stdout,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"sync"
 
 	"confined/internal/pins"
 )
@@ -61,8 +62,8 @@ type Process struct {
 	Stderr  *os.File    // read end of its descriptor 2
 	Handle  *os.Process // never nil
 
-	begin, lock *os.File      // our ends of the pipe and the socket that the launch itself needs
-	consented   chan struct{} // closed when nobody can consent to an exec any more
+	begin, lock *os.File       // our ends of the pipe and the socket that the launch itself needs
+	asking      sync.WaitGroup // until nobody can consent to an exec any more
 }
 
 // firstOuterID is the outer uid and gid of slot 0 under a root daemon. They belong to nobody, and each slot has its own, so that no run
@@ -125,6 +126,6 @@ func (p *Process) Kill() error { return p.Handle.Kill() }
 func (p *Process) Wait() (*os.ProcessState, error) {
 	state, err := p.Handle.Wait()
 	_ = p.lock.Close() // wakes consentOnce, if the child never came to ask
-	<-p.consented
+	p.asking.Wait()
 	return state, err
 }

@@ -30,7 +30,6 @@ type response struct {
 // consentOnce lets the child's one exec pass, see lockExec. It ends with the child's end of the socket or with the listener, whatever becomes of the
 // child; whoever asks after that, or is not recognised, is told ENOSYS by the kernel, since nobody holds the listener.
 func (p *Process) consentOnce() {
-	defer close(p.consented)
 	listener, err := receive(p.lock)
 	_ = p.lock.Close() // Wait may have closed it before
 	if err != nil {

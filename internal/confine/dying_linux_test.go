@@ -86,7 +86,7 @@ func launchChanged(t *testing.T, i Instance, change func(*stage)) running {
 	change(s)
 	must(t, p.fork(s))
 	must(t, p.start(s, i.slot))
-	go p.consentOnce()
+	p.asking.Go(p.consentOnce)
 	return running{p}
 }
 

@@ -33,7 +33,7 @@ func launch(i Instance) (*Process, error) {
 	if err := p.start(s, i.slot); err != nil {
 		return nil, errors.Join(err, p.giveUp())
 	}
-	go p.consentOnce()
+	p.asking.Go(p.consentOnce)
 	return p, nil
 }
 
@@ -141,7 +141,7 @@ func (e *ends) close() {
 // openEnds makes the four pipes, the pipe of the start and the socket of the exec lock: our ends in p, polled by the Go runtime, and the
 // child's, blocking.
 func openEnds() (p *Process, theirs *ends, err error) {
-	p, theirs = &Process{consented: make(chan struct{})}, &ends{}
+	p, theirs = &Process{}, &ends{}
 	for _, end := range []struct {
 		ours, theirs **os.File
 		weWrite      bool

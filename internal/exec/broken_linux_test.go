@@ -24,7 +24,7 @@ var brokenSetups = []fault{
 	{"the stage cannot set a limit", func(w *world) { w.late(unix.SYS_PRLIMIT64) }, stageRefuses("confined: limits: core: operation not permitted")},
 	{"the stage keeps its user", func(w *world) { w.late(unix.SYS_SETRESUID) }, stageRefuses("confined: credentials: setresuid: operation not permitted")},
 	{"the stage has no Landlock", func(w *world) { w.late(unix.SYS_LANDLOCK_RESTRICT_SELF) }, stageRefuses("confined: landlock: restrict: operation not permitted")},
-	{"the stage has no filter", func(w *world) { w.late(unix.SYS_SECCOMP) }, stageRefuses("confined: filter: install: operation not permitted")},
+	{"the stage has no filter", func(w *world) { w.late(unix.SYS_SECCOMP) }, stageRefuses("confined: exec lock: install: operation not permitted")},
 	{"the stage cannot become Node", func(w *world) { w.late(unix.SYS_EXECVEAT) }, stageRefuses("confined: filter: execveat: operation not permitted")},
 }
 

@@ -52,7 +52,7 @@ func versionProcess(t *testing.T) *confine.Process {
 	}
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)
-	p, err := confine.Launch(instance, e.launcher)
+	p, err := confine.Launch(instance)
 	if err != nil {
 		t.Fatal(err)
 	}

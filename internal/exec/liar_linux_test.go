@@ -6,15 +6,18 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"confined/internal/confine"
 )
 
-// lieMark begins the last argument of a run in which the test binary, being the
-// launcher, is neither launch stage nor Node but a liar: the mark and the name
-// of a lie. It has the same descriptors, and prints "ran" as its program.
-const lieMark = "a test has the stage lie: "
+// lieMark begins the only argument of the test binary when it is started in the
+// place of a confined process and is neither launch stage nor Node but a liar:
+// the mark and the name of a lie. It has the same descriptors, and prints "ran" as
+// its program.
+const lieMark = "a test has the process lie: "
 
-// lie is one row: what the liar does, and what the host makes of it.
-type lie struct {
+// untruth is one row: what the liar does, and what the host makes of it.
+type untruth struct {
 	name string
 	tell func(*liar)
 	want outcome
@@ -29,10 +32,10 @@ var (
 
 // lies are everything but the truth, which is the first row. What is written at
 // once is written before the gate can be open.
-func lies() []lie {
+func lies() []untruth {
 	right := Bounds{CPUSeconds: 20, MaxDescriptors: 64}.asked().text()
 	wrong := Bounds{CPUSeconds: 21, MaxDescriptors: 64}.asked().text()
-	return []lie{
+	return []untruth{
 		{"no lie", func(l *liar) { l.say(right).wait().say(recordAdmitted).hangUp() }, observedClean.ending("0")},
 
 		{"another limit", func(l *liar) { l.say(wrong).wait().say(recordAdmitted) }, mismatch},
@@ -72,17 +75,80 @@ func TestLyingControlPipe(t *testing.T) {
 	for _, row := range lies() {
 		t.Run(row.name, func(t *testing.T) {
 			w.next(t)
-			w.spec.Args = []string{lieMark + row.name}
 			if row.want.stop == StopTimeout {
 				w.spec.TimeoutMs = 500
 			}
-			row.want.check(t, w.run(e), w)
+			row.want.check(t, w.runLiar(e, row.name), w)
 		})
 	}
 }
 
-// lieAsStage is the liar's main function.
-func lieAsStage(argv []string) {
+// runLiar is Executor.Run with a liar as the process that is launched.
+func (w *world) runLiar(e *Executor, lie string) Result {
+	w.t.Helper()
+	req, faults := NewRequest(w.spec, e.MaxDescriptors())
+	if faults != nil {
+		w.t.Fatal(faults)
+	}
+	r := &run{Executor: e, spec: req.spec, trace: Join(e.trace), clock: startStopwatch()}
+	defer r.abandon()
+	pinned, refused := r.pin(w.t.Context())
+	w.mustGoOn(refused)
+	slot, refused := r.claim()
+	w.mustGoOn(refused)
+	w.mustGoOn(r.materialise(slot))
+	verified, refused := r.verify(slot)
+	w.mustGoOn(refused)
+	instance, err := confine.Instantiate(r.job(pinned, slot, verified))
+	w.must(err)
+	liar := startLiar(w.t, lie)
+	w.pid = liar.PID
+	r.clock.spawned()
+	s := started{process: liar, instance: instance}
+	return r.settle(pinned, slot, verified, s, r.collect(w.t.Context(), slot, s))
+}
+
+func (w *world) mustGoOn(refused *refusal) {
+	w.t.Helper()
+	if refused != nil {
+		w.t.Fatal(refused.message)
+	}
+}
+
+// startLiar starts the test binary with the ends of four pipes, as confine.Launch
+// starts a process.
+func startLiar(t *testing.T, lie string) *confine.Process {
+	t.Helper()
+	p, theirs := &confine.Process{}, []*os.File{}
+	defer func() {
+		for _, f := range theirs {
+			_ = f.Close()
+		}
+	}()
+	for _, end := range []struct {
+		ours   **os.File
+		writes bool
+	}{{&p.Gate, true}, {&p.Stdout, false}, {&p.Stderr, false}, {&p.Control, false}} {
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end.writes {
+			read, write = write, read
+		}
+		*end.ours = read
+		theirs = append(theirs, write)
+	}
+	handle, err := os.StartProcess("/proc/self/exe", []string{"liar", lieMark + lie}, &os.ProcAttr{Files: theirs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Handle, p.PID = handle, handle.Pid
+	return p
+}
+
+// lie is the liar's main function.
+func lie(argv []string) {
 	name, found := strings.CutPrefix(argv[len(argv)-1], lieMark)
 	if !found {
 		return

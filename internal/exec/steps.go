@@ -119,7 +119,7 @@ func (r *run) launch(ctx context.Context, pinned Description, slot *ns.Slot, v *
 	if err != nil {
 		return started{}, refuse(ReasonSetupFailed, "the profile cannot be instantiated: %v", err).leaving(r.remove(slot, ns.NamespaceChanged))
 	}
-	process, err := confine.Launch(instance, r.launcher)
+	process, err := confine.Launch(instance)
 	if err != nil {
 		return started{}, refuse(ReasonSetupFailed, "no process could be started: %v", err).leaving(r.remove(slot, ns.NamespaceChanged))
 	}

@@ -66,7 +66,7 @@ func (v *versions) ask(ctx context.Context, c pins.Closure) (string, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	clock := startStopwatch()
-	process, err := confine.Launch(instance, v.launcher)
+	process, err := confine.Launch(instance)
 	var refused *HostError
 	switch {
 	case errors.As(err, &refused):

@@ -13,11 +13,10 @@ import (
 	"confined/internal/pins"
 )
 
-// TestMain lets the test binary be the launch stage, as main does, a liar in its
-// place, and the foreign tracer that one fault needs.
+// TestMain lets the test binary be a liar in the place of a confined process, and
+// the foreign tracer that one fault needs.
 func TestMain(m *testing.M) {
-	lieAsStage(os.Args)
-	confine.Stage(os.Args)
+	lie(os.Args)
 	if len(os.Args) == 3 && os.Args[1] == tracerMark {
 		trace(os.Args[2])
 	}

@@ -6,15 +6,12 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
-
-	"confined/internal/confine"
 )
 
 // startsAVictim lets this test binary start one, as a suite does, and wait to be killed.
 const startsAVictim = "PROVE_TEST_STARTS_A_VICTIM"
 
 func TestMain(m *testing.M) {
-	confine.Stage(os.Args)
 	if os.Getenv(startsAVictim) != "" {
 		startVictim()
 	}
