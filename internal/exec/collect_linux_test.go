@@ -46,7 +46,7 @@ func versionProcess(t *testing.T) *confine.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	instance, err := confine.Instantiate(scratch.job(closure))
+	instance, err := confine.Instantiate(scratch.job(takenRuntime{Closure: closure}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ type Executor struct {
 	launcher *os.File // this binary, held open: what is hashed is what is executed
 	state    string
 	proven   func(pins.Runtime) (pins.Proof, error)
+	runtimes *runtimes
 	versions versions
 	seen     acquaintances
 	trace    *Trace
@@ -55,7 +56,7 @@ func New(o Options) (*Executor, error) {
 	}
 	return &Executor{
 		pool: o.Pool, node: o.Node, launcher: launcher, state: o.State, proven: o.Proven, trace: Join(o.Trace),
-		versions: newVersions(o.State, launcher),
+		runtimes: newRuntimes(o.Node, launcher), versions: newVersions(o.State, launcher),
 	}, nil
 }
 
@@ -63,8 +64,11 @@ func New(o Options) (*Executor, error) {
 // on this host.
 func (e *Executor) MaxDescriptors() int64 { return confine.MaxDescriptors(e.pool.MaxRetained()) }
 
-// Close lets go of the launcher. No run may be alive.
-func (e *Executor) Close() error { return e.launcher.Close() }
+// Close lets go of the sealed runtime and of the launcher. No run may be alive.
+func (e *Executor) Close() error {
+	e.runtimes.close()
+	return e.launcher.Close()
+}
 
 // Run carries out one request and returns what came of it and where the time
 // went. Cancelling ctx asks for the run to end, at any stage; only the result
@@ -123,6 +127,7 @@ func (r *run) line(ctx context.Context) Result {
 	if err != nil {
 		return r.notStarted(err)
 	}
+	defer pinned.taken.release()
 	slot, err := r.claim()
 	if err != nil {
 		return r.notStarted(err)

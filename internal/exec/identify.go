@@ -29,26 +29,56 @@ func (e *UnprovenError) Error() string {
 
 // Description is the runtime as it is now, and what proves the boundary with it.
 type Description struct {
-	Runtime   pins.Runtime
-	Proof     pins.Proof
-	Integrity Integrity
+	Runtime    pins.Runtime
+	Proof      pins.Proof
+	Integrity  Integrity
+	Unsealable *pins.UnsealableError // why Node is not sealed; nil when it is
 }
 
 // Integrity says how a run knows that the runtime's bytes are the pinned ones.
 type Integrity string
 
-// IntegrityRehashed: every file is hashed before and after each run.
-const IntegrityRehashed Integrity = "rehashed"
+const (
+	// IntegritySealed: a sealed copy of Node is executed, which the kernel keeps
+	// from changing. The loader and libraries that only root can write are known
+	// by inode, size and times before and after each run; others are hashed.
+	IntegritySealed Integrity = "sealed"
+	// IntegrityRehashed: every file is hashed before and after each run.
+	IntegrityRehashed Integrity = "rehashed"
+)
 
 // DescribeRuntime recomputes the runtime identity and says what proves the
 // boundary with it. Errors: *HostError and *UnprovenError (the host is
 // unsupported), *pins.UnavailableError (the runtime cannot be identified), or
 // ctx's own.
 func (e *Executor) DescribeRuntime(ctx context.Context) (Description, error) {
+	p, err := e.hold(ctx)
+	p.taken.release()
+	return p.Description, err
+}
+
+// pinnedRuntime is a described runtime that is held for a run.
+type pinnedRuntime struct {
+	Description
+	taken takenRuntime
+}
+
+// hold describes the runtime and holds it, after an error too: the caller
+// releases it.
+func (e *Executor) hold(ctx context.Context) (pinnedRuntime, error) {
 	if problem := confine.HostProblem(); problem != nil {
-		return Description{}, problem
+		return pinnedRuntime{}, problem
 	}
-	rt, err := e.identify(ctx)
+	taken, err := e.runtimes.take(ctx)
+	if err != nil {
+		return pinnedRuntime{}, err
+	}
+	d, err := e.describe(ctx, taken)
+	return pinnedRuntime{d, taken}, err
+}
+
+func (e *Executor) describe(ctx context.Context, taken takenRuntime) (Description, error) {
+	rt, err := e.identify(ctx, taken)
 	if err != nil {
 		return Description{}, err
 	}
@@ -56,7 +86,11 @@ func (e *Executor) DescribeRuntime(ctx context.Context) (Description, error) {
 	if err != nil {
 		return Description{}, err
 	}
-	return Description{Runtime: rt, Proof: proof, Integrity: IntegrityRehashed}, nil
+	d := Description{Runtime: rt, Proof: proof, Integrity: IntegritySealed, Unsealable: taken.unsealable}
+	if taken.seal == nil {
+		d.Integrity = IntegrityRehashed
+	}
+	return d, nil
 }
 
 // ProofOf asks again what proves the boundary with rt, without looking at rt
@@ -71,13 +105,15 @@ func (e *Executor) ProofOf(rt pins.Runtime) (pins.Proof, error) {
 	return proof, nil
 }
 
-// identify hashes the runtime as it is now.
-func (e *Executor) identify(ctx context.Context) (pins.Runtime, error) {
-	closure, err := pins.TakeClosure(ctx, e.node, e.launcher)
-	if err != nil {
-		return pins.Runtime{}, err
+// identify says what the runtime is, with what Node and the kernel say of
+// themselves. A sealed copy could be executed by all, so that it is the file
+// that is asked who may.
+func (e *Executor) identify(ctx context.Context, taken takenRuntime) (pins.Runtime, error) {
+	uid, gid := confine.OuterID(scratchSlot)
+	if unfit := pins.NotExecutable(taken.Node, uid, gid); unfit != nil {
+		return pins.Runtime{}, unfit
 	}
-	version, err := e.versions.of(ctx, closure)
+	version, err := e.versions.of(ctx, taken)
 	if err != nil {
 		return pins.Runtime{}, err
 	}
@@ -85,7 +121,7 @@ func (e *Executor) identify(ctx context.Context) (pins.Runtime, error) {
 	if err != nil {
 		return pins.Runtime{}, err
 	}
-	rt := pins.NewRuntime(closure, version, host)
+	rt := pins.NewRuntime(taken.Closure, version, host)
 	e.seen.note(rt)
 	return rt, nil
 }

@@ -12,7 +12,7 @@ import (
 
 // settle checks runtime and namespace once more, says what that does to the
 // result, and removes or quarantines the namespace.
-func (r *run) settle(pinned Description, slot *ns.Slot, v *ns.Verified, s started, seen collected) Result {
+func (r *run) settle(pinned pinnedRuntime, slot *ns.Slot, v *ns.Verified, s started, seen collected) Result {
 	var p problems
 	p.ofControl(r.spec.Bounds, seen)
 	p.ofProcess(seen.facts)
@@ -50,14 +50,15 @@ func (r *run) dispose(slot *ns.Slot, change error) ns.Disposition {
 	return r.remove(slot, ns.NamespaceChanged)
 }
 
-// runtimeChange hashes the runtime again. A cancelled run is checked like any
-// other, so the caller's context has no say here.
-func (r *run) runtimeChange(pinned Description) error {
-	again, err := pins.TakeClosure(context.Background(), r.node, r.launcher)
+// runtimeChange takes the runtime again, what could have changed unseen by
+// hashing it. A cancelled run is checked like any other, so the caller's context
+// has no say here.
+func (r *run) runtimeChange(pinned pinnedRuntime) error {
+	again, err := pinned.taken.again(context.Background())
 	if err != nil {
 		return err
 	}
-	return pinned.Runtime.Closure.Unchanged(again)
+	return pinned.taken.Unchanged(again)
 }
 
 func (r *run) identities(s started) Identities {

@@ -127,5 +127,5 @@ func (w *world) startFrom(e *Executor) {
 	var err error
 	e.launcher, err = os.Open(w.launcher)
 	w.must(err)
-	e.versions.launcher = e.launcher
+	e.runtimes.launcher, e.versions.launcher = e.launcher, e.launcher
 }

@@ -7,36 +7,45 @@ import (
 
 	"confined/internal/confine"
 	"confined/internal/ns"
+	"confined/internal/pins"
 )
 
 // The steps of run.line before its end, in order; settle is the last.
 
 // pin establishes that the host can have the boundary, that it is proven with
 // this runtime, and that profile and runtime are the ones the caller pinned.
-func (r *run) pin(ctx context.Context) (Description, *refusal) {
+func (r *run) pin(ctx context.Context) (pinnedRuntime, *refusal) {
 	defer r.clock.mark(StagePins)
 	if ctx.Err() != nil {
-		return Description{}, refuse(ReasonAborted, "the run was cancelled before anything was touched")
+		return pinnedRuntime{}, refuse(ReasonAborted, "the run was cancelled before anything was touched")
 	}
-	got, err := r.DescribeRuntime(ctx)
+	got, err := r.hold(ctx)
+	if refused := r.compare(ctx, got.Runtime, err); refused != nil {
+		got.taken.release()
+		return pinnedRuntime{}, refused
+	}
+	return got, nil
+}
+
+// compare refuses what is not as it was pinned; err is why there is no runtime.
+func (r *run) compare(ctx context.Context, now pins.Runtime, err error) *refusal {
 	var host *HostError
 	var unproven *UnprovenError
 	if errors.As(err, &host) || errors.As(err, &unproven) {
-		return Description{}, refuse(ReasonUnsupportedHost, "%v", err)
+		return refuse(ReasonUnsupportedHost, "%v", err)
 	}
 	profile := confine.Profile()
-	if r.spec.Profile != profile.Digest {
-		return Description{}, refuse(ReasonProfileMismatch, "%s", profileMismatch(r.spec.Profile, profile, got.Runtime.Digest))
-	}
 	switch {
+	case r.spec.Profile != profile.Digest:
+		return refuse(ReasonProfileMismatch, "%s", profileMismatch(r.spec.Profile, profile, now.Digest))
 	case err != nil && ctx.Err() != nil:
-		return Description{}, refuse(ReasonAborted, "the run was cancelled while the runtime was hashed")
+		return refuse(ReasonAborted, "the run was cancelled while the runtime was hashed")
 	case err != nil:
-		return Description{}, refuse(ReasonRuntimeMismatch, "the runtime cannot be verified: %v", err)
-	case got.Runtime.Digest != r.spec.Runtime:
-		return Description{}, refuse(ReasonRuntimeMismatch, "%s", r.seen.runtimeMismatch(r.spec.Runtime, got.Runtime, profile.Digest))
+		return refuse(ReasonRuntimeMismatch, "the runtime cannot be verified: %v", err)
+	case now.Digest != r.spec.Runtime:
+		return refuse(ReasonRuntimeMismatch, "%s", r.seen.runtimeMismatch(r.spec.Runtime, now, profile.Digest))
 	}
-	return got, nil
+	return nil
 }
 
 // claim establishes that the root is ours and sound, that it has room, and that
@@ -111,7 +120,7 @@ type started struct {
 }
 
 // launch spawns, synchronously, unless the run is cancelled at this moment.
-func (r *run) launch(ctx context.Context, pinned Description, slot *ns.Slot, v *ns.Verified) (started, *refusal) {
+func (r *run) launch(ctx context.Context, pinned pinnedRuntime, slot *ns.Slot, v *ns.Verified) (started, *refusal) {
 	if ctx.Err() != nil {
 		return started{}, refuse(ReasonAborted, "the run was cancelled before a process was started").leaving(r.remove(slot, ns.NamespaceChanged))
 	}
@@ -129,10 +138,10 @@ func (r *run) launch(ctx context.Context, pinned Description, slot *ns.Slot, v *
 	return started{process: process, instance: instance}, nil
 }
 
-func (r *run) job(pinned Description, slot *ns.Slot, v *ns.Verified) confine.Job {
+func (r *run) job(pinned pinnedRuntime, slot *ns.Slot, v *ns.Verified) confine.Job {
 	program := v.Program()
 	return confine.Job{
-		Runtime: pinned.Runtime.Closure,
+		Runtime: pinned.Runtime.Closure, Image: pinned.taken.image(),
 		Program: program, Input: v.Input(), Canary: v.Canary(), Home: v.Home(),
 		Limits: confine.Limits{CPUSeconds: int(r.spec.CPUSeconds), Descriptors: int(r.spec.MaxDescriptors)},
 		Slot:   slot.Number(),

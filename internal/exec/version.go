@@ -31,18 +31,18 @@ func newVersions(state string, launcher *os.File) versions {
 	return versions{state: state, launcher: launcher, turn: make(chan struct{}, 1), known: map[string]string{}}
 }
 
-func (v *versions) of(ctx context.Context, c pins.Closure) (string, error) {
+func (v *versions) of(ctx context.Context, taken takenRuntime) (string, error) {
 	select {
 	case v.turn <- struct{}{}:
 		defer func() { <-v.turn }()
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
-	digest := c.NodeSHA256()
+	digest := taken.NodeSHA256()
 	if version, ok := v.known[digest]; ok {
 		return version, nil
 	}
-	version, err := v.ask(ctx, c)
+	version, err := v.ask(ctx, taken)
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +50,7 @@ func (v *versions) of(ctx context.Context, c pins.Closure) (string, error) {
 	return version, nil
 }
 
-func (v *versions) ask(ctx context.Context, c pins.Closure) (string, error) {
+func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) {
 	scratch, err := makeScratch(v.state)
 	if err != nil {
 		return "", &HostError{
@@ -58,9 +58,9 @@ func (v *versions) ask(ctx context.Context, c pins.Closure) (string, error) {
 			Cure:    "make " + v.state + " a directory with room that this user can write to"}
 	}
 	defer scratch.Remove()
-	instance, err := confine.Instantiate(scratch.job(c))
+	instance, err := confine.Instantiate(scratch.job(taken))
 	if err != nil {
-		return "", &pins.UnavailableError{Path: c.Node, Problem: fmt.Sprintf("cannot be named in a profile (%v)", err),
+		return "", &pins.UnavailableError{Path: taken.Node, Problem: fmt.Sprintf("cannot be named in a profile (%v)", err),
 			Cure: "have Node, and --state, under paths of printable ASCII, or name a copy of it with --node"}
 	}
 	runtime.LockOSThread()
@@ -79,12 +79,11 @@ func (v *versions) ask(ctx context.Context, c pins.Closure) (string, error) {
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	return readVersion(c.Node, got)
+	return readVersion(taken.Node, got)
 }
 
 // readVersion tells a host that cannot have the boundary from a file that is
-// not Node, or that its user may not execute: the launch stage ends with exit
-// code 125 and its reason on stderr.
+// not Node: the launch stage ends with exit code 125 and its reason on stderr.
 func readVersion(node string, got collected) (string, error) {
 	f := got.facts
 	said := fmt.Sprintf("the confined `node --version` %s and printed %.300q, %.300q", f.ending(), f.Stdout, f.Stderr)
@@ -96,10 +95,6 @@ func readVersion(node string, got collected) (string, error) {
 	case f.Stopped != "" || f.Exit == nil:
 		return "", &HostError{Problem: said, Cure: "try again when the host is less busy"}
 	case f.Exit.Code != nil && *f.Exit.Code == confine.RefusalCode:
-		uid, gid := confine.OuterID(scratchSlot)
-		if unfit := pins.NotExecutable(node, uid, gid); unfit != nil {
-			return "", unfit
-		}
 		return "", &HostError{Problem: "the boundary cannot be had: " + strings.TrimSpace(string(f.Stderr)), Cure: confine.RefusalCure()}
 	}
 	version, ok := strings.CutPrefix(strings.TrimSuffix(string(f.Stdout), "\n"), "v")
@@ -179,9 +174,9 @@ func (s *scratch) take() (err error) {
 
 func (s *scratch) path(name string) string { return filepath.Join(s.Path, name) }
 
-func (s *scratch) job(c pins.Closure) confine.Job {
+func (s *scratch) job(taken takenRuntime) confine.Job {
 	return confine.Job{
-		Runtime: c, Version: true, Slot: scratchSlot,
+		Runtime: taken.Closure, Image: taken.image(), Version: true, Slot: scratchSlot,
 		Program: s.program, Input: s.input, Canary: s.canary, Home: s.path("home"),
 		Limits: confine.Limits{CPUSeconds: int(versionRun.CPUSeconds), Descriptors: int(versionRun.MaxDescriptors)},
 	}

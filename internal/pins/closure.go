@@ -61,18 +61,36 @@ func (e *UnavailableError) Error() string {
 // The error is an [UnavailableError], or wraps the context's once that is done (it is looked at between reads of 1 MiB).
 // Precondition: launcher is open for reading, and its name is an absolute path.
 func TakeClosure(ctx context.Context, node string, launcher *os.File) (Closure, error) {
-	machine, known := machineOf(runtime.GOOS, runtime.GOARCH)
-	if !known {
-		return Closure{}, &UnavailableError{node,
-			"would run on " + runtime.GOOS + "/" + runtime.GOARCH + ", where no closure can be read", "run confined on Linux (amd64 or arm64)"}
+	s, err := subjectHere(node, launcher)
+	if err != nil {
+		return Closure{}, err
 	}
-	return takeClosure(ctx, node, launcher, machine, defaultDirs(machine))
+	return s.take(ctx, nil, nil)
 }
 
-// takeClosure is TakeClosure on a host of the given machine, whose loader has at most the given default directories.
-func takeClosure(ctx context.Context, node string, launcher *os.File, machine uint16, systemDirs []string) (Closure, error) {
-	l := newLoader(ctx, machine, systemDirs)
-	program, err := l.program(node)
+// subject is whose closure is taken: Node and launcher, on a host of that machine, whose loader has at most the given
+// default directories.
+type subject struct {
+	node       string
+	launcher   *os.File
+	machine    uint16
+	systemDirs []string
+}
+
+func subjectHere(node string, launcher *os.File) (subject, error) {
+	machine, known := machineOf(runtime.GOOS, runtime.GOARCH)
+	if !known {
+		return subject{}, &UnavailableError{node,
+			"would run on " + runtime.GOOS + "/" + runtime.GOARCH + ", where no closure can be read", "run confined on Linux (amd64 or arm64)"}
+	}
+	return subject{node, launcher, machine, defaultDirs(machine)}, nil
+}
+
+// take takes the closure with what is known of an earlier one, and keeps what a later one is to know; both may be nil.
+func (s subject) take(ctx context.Context, known, keep *memory) (Closure, error) {
+	l := newLoader(ctx, s.machine, s.systemDirs)
+	l.known, l.keep = known, keep
+	program, err := l.program(s.node)
 	if err != nil {
 		return Closure{}, err
 	}
@@ -85,14 +103,15 @@ func takeClosure(ctx context.Context, node string, launcher *os.File, machine ui
 	if err := l.passable(); err != nil {
 		return Closure{}, err
 	}
-	launched, err := takeLauncher(ctx, launcher)
+	launcher, err := l.launcher(s.launcher)
 	if err != nil {
 		return Closure{}, err
 	}
+	keep.rest(l.systemDirs, launcher)
 	files, aliases := l.taken()
 	return Closure{
 		Node: program.file.Path, Interpreter: program.elf.interp, Files: files, Aliases: aliases,
-		Launchers: []RuntimeFile{launched},
+		Launchers: []RuntimeFile{launcher},
 	}, nil
 }
 
@@ -115,15 +134,18 @@ func machineName(machine uint16) string {
 	return "amd64"
 }
 
-// takeLauncher hashes the launcher through its handle.
-func takeLauncher(ctx context.Context, launcher *os.File) (RuntimeFile, error) {
-	path := launcher.Name()
+// launcher takes the launcher through its handle.
+func (l *loader) launcher(f *os.File) (RuntimeFile, error) {
+	path := f.Name()
 	if problem := pathProblem(path); problem != "" {
 		return RuntimeFile{}, &UnavailableError{path, problem, "install confined under another path"}
 	}
-	file, err := takeFile(ctx, path, launcher, nil)
+	id, err := regularFile(path, f)
 	if err != nil {
 		return RuntimeFile{}, err
 	}
-	return file, nil
+	if file, known := l.known.launcherIs(id); known {
+		return file, nil
+	}
+	return takeFile(l.ctx, path, f, nil)
 }

@@ -67,6 +67,21 @@ func mountedNoexec(path string) bool {
 	return unix.Statfs(path, &st) == nil && st.Flags&unix.ST_NOEXEC != 0
 }
 
+// tellsChanges says whether the file system that f is on moves the change time of a file with every change of it. On tmpfs
+// a write through a mapping does not, and on NFS and FUSE a server decides. overlayfs says what the file system below it
+// says, and only root could write below it.
+func tellsChanges(f *os.File) bool {
+	var st unix.Statfs_t
+	if unix.Fstatfs(int(f.Fd()), &st) != nil {
+		return false
+	}
+	switch uint32(st.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.OVERLAYFS_SUPER_MAGIC:
+		return true
+	}
+	return false
+}
+
 // machineID is the first id there is, as its file has it.
 func machineID() string {
 	for _, path := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {

@@ -25,6 +25,9 @@ type loader struct {
 	files      map[string]RuntimeFile // by canonical path
 	aliases    map[string]string      // target by path
 	left       map[string]string      // directory that a ".." led out of: the path that did
+
+	known *memory // of an earlier reading; nil: nothing is known
+	keep  *memory // what this reading is to be known by; nil: it keeps nothing
 }
 
 // object is one file as the loader maps it.
@@ -47,6 +50,7 @@ type candidate struct {
 	way   way
 	file  *os.File
 	elf   elfFile
+	taken *RuntimeFile // what is in it, where that is known without reading it
 }
 
 // open opens the ELF file at the absolute path asked. The caller closes it. An error for which [passedOver] holds means
@@ -67,6 +71,9 @@ func (l *loader) open(asked string) (candidate, error) {
 	if err != nil {
 		return candidate{}, errors.Join(err, f.Close())
 	}
+	if known, ok := l.known.at(w.canonical, id); ok {
+		return candidate{asked, w, f, known.elf, &known.file}, nil
+	}
 	parsed, err := parseELF(f, id.Size)
 	if errors.Is(err, errNotELF) && isScript(f) {
 		err = errScript
@@ -74,7 +81,7 @@ func (l *loader) open(asked string) (candidate, error) {
 	if err != nil {
 		return candidate{}, errors.Join(err, f.Close())
 	}
-	return candidate{asked, w, f, parsed}, nil
+	return candidate{asked, w, f, parsed, nil}, nil
 }
 
 // errScript: the file begins with "#!".
@@ -106,7 +113,7 @@ func refusal(path string, err error, cure string) error {
 	return &UnavailableError{path, reason(err), cure}
 }
 
-// take hashes a candidate and records it and the way to it. look is as in [takeFile].
+// take records what is in a candidate, and the way to it. look is as in [takeFile], and is not asked about what is known.
 func (l *loader) take(c candidate, look func([]byte)) (RuntimeFile, error) {
 	if err := l.record(c.asked, c.way); err != nil {
 		return RuntimeFile{}, err
@@ -114,19 +121,27 @@ func (l *loader) take(c candidate, look func([]byte)) (RuntimeFile, error) {
 	if known, taken := l.files[c.way.canonical]; taken {
 		return known, nil
 	}
-	file, err := takeFile(l.ctx, c.way.canonical, c.file, look)
+	file, err := l.read(c, look)
 	if err != nil {
 		return RuntimeFile{}, err
 	}
 	l.files[file.Path] = file
-	return file, nil
+	return file, l.keep.note(c, file)
+}
+
+func (l *loader) read(c candidate, look func([]byte)) (RuntimeFile, error) {
+	if c.taken != nil {
+		return *c.taken, nil
+	}
+	return takeFile(l.ctx, c.way.canonical, c.file, look)
 }
 
 // takeNode is take for the program and its libraries, which may hold a Node that loads JavaScript from other files. Of an
-// official binary it is known that it does not: looking for it in 150 MB costs a quarter of hashing them.
+// official binary it is known that it does not, and of what was once found good: looking for it in 150 MB costs a quarter
+// of hashing them.
 func (l *loader) takeNode(c candidate) (RuntimeFile, error) {
 	file, err := l.take(c, nil)
-	if err != nil || isOfficial(file.SHA256) {
+	if err != nil || l.known.holds(file.SHA256) || isOfficial(file.SHA256) {
 		return file, err
 	}
 	shared, err := hasSharedBuiltins(l.ctx, c.file, file)
@@ -209,25 +224,47 @@ func (l *loader) program(node string) (*object, error) {
 		return nil, l.notNode(node, err)
 	}
 	defer c.file.Close()
-	at := c.way.canonical
 	c.way.left = nil // nobody needs the path that people wrote: Node is started by its canonical one
-	switch {
-	case !strings.Contains(path.Base(at), "node"):
-		return nil, &UnavailableError{node, "leads to " + at + ", which is not called node, as a version manager's shim is not", cureExecPath()}
-	case c.elf.machine != l.machine:
-		return nil, &UnavailableError{at, fmt.Sprintf("is built for %s, and this host is %s", machineName(c.elf.machine), machineName(l.machine)), CureOfficial()}
-	case c.elf.interp == "":
-		return nil, &UnavailableError{at, "is statically linked, which the boundary was never tried with", CureOfficial()}
-	case !c.elf.dynamic:
-		return nil, &UnavailableError{at, "names a loader and has nothing for it to load", CureOfficial()}
+	if err := l.fit(node, c); err != nil {
+		return nil, err
+	}
+	if l.keep != nil {
+		if c, err = l.sealed(node, c); err != nil {
+			return nil, err
+		}
 	}
 	file, err := l.takeNode(c)
 	if err != nil {
 		return nil, err
 	}
-	o := &object{file: file, elf: c.elf, origin: path.Dir(at)}
+	o := &object{file: file, elf: c.elf, origin: path.Dir(file.Path)}
 	l.objects = append(l.objects, o)
 	return o, nil
+}
+
+// sealed is the program as its sealed copy has it.
+func (l *loader) sealed(node string, c candidate) (candidate, error) {
+	c, err := l.keep.seal(l.ctx, c)
+	if err != nil {
+		return candidate{}, err
+	}
+	return c, l.fit(node, c)
+}
+
+// fit refuses what cannot be Node, or not on this host.
+func (l *loader) fit(node string, c candidate) error {
+	at := c.way.canonical
+	switch {
+	case !strings.Contains(path.Base(at), "node"):
+		return &UnavailableError{node, "leads to " + at + ", which is not called node, as a version manager's shim is not", cureExecPath()}
+	case c.elf.machine != l.machine:
+		return &UnavailableError{at, fmt.Sprintf("is built for %s, and this host is %s", machineName(c.elf.machine), machineName(l.machine)), CureOfficial()}
+	case c.elf.interp == "":
+		return &UnavailableError{at, "is statically linked, which the boundary was never tried with", CureOfficial()}
+	case !c.elf.dynamic:
+		return &UnavailableError{at, "names a loader and has nothing for it to load", CureOfficial()}
+	}
+	return nil
 }
 
 // notNode says what is wrong with what the Node path leads to.
@@ -274,6 +311,9 @@ func (l *loader) interpreter(program *object) error {
 		return err
 	}
 	l.systemDirs = spotter.dirs()
+	if c.taken != nil {
+		l.systemDirs = l.known.systemDirs
+	}
 	l.objects = append(l.objects, &object{file: file, elf: c.elf, origin: path.Dir(asked), names: []string{asked}})
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // repoFile is the path of a file of the repository, found by walking up to go.mod.
-func repoFile(t *testing.T, name string) string {
+func repoFile(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
@@ -25,7 +25,7 @@ func repoFile(t *testing.T, name string) string {
 }
 
 // pinnedNode is the Node binary that the tests of this project run with.
-func pinnedNode(t *testing.T) string {
+func pinnedNode(t testing.TB) string {
 	t.Helper()
 	node := repoFile(t, ".node/26.8.1/bin/node")
 	if _, err := os.Stat(node); err != nil {
@@ -35,7 +35,7 @@ func pinnedNode(t *testing.T) string {
 }
 
 // canonicalTemp is a fresh directory without symlinks in its path.
-func canonicalTemp(t *testing.T) string {
+func canonicalTemp(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -44,7 +44,7 @@ func canonicalTemp(t *testing.T) string {
 	return dir
 }
 
-func writeFile(t *testing.T, path string, content []byte) {
+func writeFile(t testing.TB, path string, content []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)

@@ -25,33 +25,50 @@ func takeFile(ctx context.Context, path string, f *os.File, look func(chunk []by
 		return RuntimeFile{}, err
 	}
 	hash := sha256.New()
-	n, err := eachChunk(ctx, f, func(chunk []byte, fresh int) {
+	n, err := readAll(ctx, path, f, func(chunk []byte, fresh int) {
 		hash.Write(chunk[len(chunk)-fresh:])
 		if look != nil {
 			look(chunk)
 		}
 	})
-	if ctx.Err() != nil {
-		return RuntimeFile{}, fmt.Errorf("pins: reading %s: %w", path, ctx.Err())
-	}
-	if err != nil {
-		return RuntimeFile{}, &UnavailableError{path, "cannot be read (" + reason(err) + ")", "repair the file or its disk"}
-	}
-	after, err := regularFile(path, f)
 	if err != nil {
 		return RuntimeFile{}, err
 	}
-	if before != after || n != before.Size {
+	if n != before.Size {
 		return RuntimeFile{}, &UnavailableError{path, "changes while it is read", cureStable}
+	}
+	if err := stillThat(path, f, before); err != nil {
+		return RuntimeFile{}, err
 	}
 	return RuntimeFile{Path: path, Size: n, SHA256: [sha256.Size]byte(hash.Sum(nil)), ID: before}, nil
 }
 
-// eachChunk calls see with the file's content in order: the fresh bytes at the end of chunk, after an overlap. It stops
+// stillThat refuses f, a file at path, when it is no longer what before said.
+func stillThat(path string, f *os.File, before FileID) error {
+	after, err := regularFile(path, f)
+	if err == nil && after != before {
+		err = &UnavailableError{path, "changes while it is read", cureStable}
+	}
+	return err
+}
+
+// readAll is eachChunk of a file at path, with errors that name it.
+func readAll(ctx context.Context, path string, r io.ReaderAt, see func(chunk []byte, fresh int)) (int64, error) {
+	n, err := eachChunk(ctx, r, see)
+	if ctx.Err() != nil {
+		return n, fmt.Errorf("pins: reading %s: %w", path, ctx.Err())
+	}
+	if err != nil {
+		return n, &UnavailableError{path, "cannot be read (" + reason(err) + ")", "repair the file or its disk"}
+	}
+	return n, nil
+}
+
+// eachChunk calls see with the content behind r in order: the fresh bytes at the end of chunk, after an overlap. It stops
 // at one byte more than maxRuntimeFile.
-func eachChunk(ctx context.Context, f *os.File, see func(chunk []byte, fresh int)) (int64, error) {
+func eachChunk(ctx context.Context, from io.ReaderAt, see func(chunk []byte, fresh int)) (int64, error) {
 	buffer := make([]byte, chunkOverlap+readChunk)
-	r := io.NewSectionReader(f, 0, maxRuntimeFile+1)
+	r := io.NewSectionReader(from, 0, maxRuntimeFile+1)
 	total, kept := int64(0), 0
 	for ctx.Err() == nil {
 		n, err := r.Read(buffer[kept : kept+readChunk])

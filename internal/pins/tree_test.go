@@ -85,7 +85,7 @@ func (tr *tree) interpreter(dirs ...string) {
 // take takes the closure of the Node at that path of the tree.
 func (tr *tree) take(node string) (Closure, error) {
 	tr.t.Helper()
-	return takeClosure(context.Background(), tr.at(node), openLauncher(tr.t), machineAMD64, tr.systemDirs())
+	return subject{tr.at(node), openLauncher(tr.t), machineAMD64, tr.systemDirs()}.take(context.Background(), nil, nil)
 }
 
 // mustTake is take of bin/node, which must succeed.
@@ -113,7 +113,7 @@ func (tr *tree) paths(c Closure) []string {
 }
 
 // openLauncher opens a small file that stands for the launcher.
-func openLauncher(t *testing.T) *os.File {
+func openLauncher(t testing.TB) *os.File {
 	t.Helper()
 	path := filepath.Join(canonicalTemp(t), "launcher")
 	writeFile(t, path, []byte("launcher\n"))
