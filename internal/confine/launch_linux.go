@@ -51,7 +51,7 @@ func (p *Process) fork(s *stage) error {
 	return nil
 }
 
-// start maps the child's ids and gives it the word to go on. Its handle is opened while it is a child of ours that nobody has reaped, so that its
+// start maps the child's ids and gives it the word to go on, once it has said that it holds nothing of ours any more. Its handle is opened while it is a child of ours that nobody has reaped, so that its
 // process id can mean no other.
 func (p *Process) start(s *stage, slot int) (err error) {
 	if p.Handle, err = os.FindProcess(p.PID); err != nil {
@@ -60,7 +60,9 @@ func (p *Process) start(s *stage, slot int) (err error) {
 	if err := mapIDs(p.PID, s.profile, slot); err != nil {
 		return in("launch", explainSpawn(err))
 	}
-	_, _ = p.begin.Write([]byte{1}) // a child that is gone already says why on Stderr
+	// A child that is gone already says why on Stderr.
+	_, _ = p.lock.Read(make([]byte, 1))
+	_, _ = p.begin.Write([]byte{1})
 	_ = p.begin.Close()
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // takeDescriptors moves what the child is given to the numbers it knows them by, and closes all else that it has as a copy of the daemon: at
-// once, since the copies hold other runs' pipes open and other slots' locks.
+// once, since the copies hold other runs' pipes open and other slots' locks. It says so to the daemon, which waits for it.
 func (s *stage) takeDescriptors() {
 	if s.given.image >= 0 { // first, since its number may be one of those
 		s.call("", unix.SYS_DUP3, int(s.given.image), nodeFD, unix.O_CLOEXEC).unless(unix.EINVAL) // it is that one already
@@ -18,6 +18,7 @@ func (s *stage) takeDescriptors() {
 	s.call("", unix.SYS_DUP3, int(s.given.lock), lockFD, unix.O_CLOEXEC)
 	s.call("", unix.SYS_DUP3, int(s.given.start), startFD, unix.O_CLOEXEC)
 	s.call("", unix.SYS_CLOSE_RANGE, lastFD+1, uintptr(^uint32(0)), 0)
+	s.call("", unix.SYS_WRITE, lockFD, "1", 1)
 }
 
 // awaitIDs waits for the daemon's word that this user namespace has its ids.

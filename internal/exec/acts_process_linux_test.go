@@ -1,10 +1,10 @@
 package exec
 
 import (
+	"bytes"
 	"io"
 	"os"
 	osexec "os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -46,11 +46,14 @@ func (w *world) until(what string, pid int, holds func() bool) {
 	}
 }
 
-// executed waits until the launch stage has become Node.
+// executed waits until the launch stage, which is called as this process is, has
+// become Node.
 func (w *world) executed(pid int) {
+	ours, err := os.ReadFile("/proc/self/comm")
+	w.must(err)
 	w.until("Node", pid, func() bool {
 		name, err := os.ReadFile("/proc/" + itoa(pid) + "/comm")
-		return err != nil || string(name) == filepath.Base(w.node)+"\n"
+		return err != nil || !bytes.Equal(name, ours)
 	})
 }
 

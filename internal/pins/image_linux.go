@@ -10,7 +10,6 @@ import (
 )
 
 const (
-	imageName = "confined-node"
 	// imageMode: a confined process, of whatever user, opens its own executable, as V8 does to map its built-in code again.
 	imageMode  = 0o555
 	imageSeals = unix.F_SEAL_WRITE | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_EXEC | unix.F_SEAL_SEAL
@@ -20,14 +19,14 @@ const (
 
 // newImageFile is an empty file in memory that can be sealed and executed.
 func newImageFile() (*os.File, error) {
-	fd, err := unix.MemfdCreate(imageName, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_EXEC)
+	fd, err := unix.MemfdCreate(ImageName, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_EXEC)
 	switch {
 	case errors.Is(err, unix.EACCES):
 		return nil, &UnsealableError{"vm.memfd_noexec=2 forbids files in memory that can be executed", "sysctl -w vm.memfd_noexec=1"}
 	case err != nil:
 		return nil, &UnsealableError{"memfd_create: " + err.Error(), cureSealing}
 	}
-	return os.NewFile(uintptr(fd), imageName), nil
+	return os.NewFile(uintptr(fd), ImageName), nil
 }
 
 // sealImageFile makes f executable, and immutable. It is errInUse while anybody has it mapped for writing.
