@@ -1,46 +1,49 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // What a daemon starts is itself for a few milliseconds, and Node.js without a
-// program for a few more. A tracer stops it there, however busy the host is.
+// program for a few more. A tracer stops it there, however busy the host is. It
+// is a process of its own, the test binary under another name: a tracer's own
+// process, and nobody else, would take the stops of the daemon for its end.
+const tracer = "e2e-tracer" // DAEMON BECOME
 
-// hold starts r, and stops the process that the daemon starts for it as soon as
-// at says so. at is asked before its first instruction, then at its signals, and
-// when it has become another program, before that one's first instruction. It
-// goes on when the daemon is dead.
-func (d *daemon) hold(t *testing.T, r runRequest, at func(pid int) bool) (pid int) {
+// hold starts r, and stops the process that the daemon starts for it: before its
+// first instruction, or where become says so, before the first instruction of
+// another program than the daemon's. It goes on when the daemon is dead.
+func (d *daemon) hold(t *testing.T, r runRequest, become bool) (pid int) {
 	t.Helper()
-	follows, held := make(chan error, 1), make(chan int, 1)
-	go func() {
-		runtime.LockOSThread() // a tracer is a thread; it ends here, and lets all go on
-		err := seize(d.cmd.Process.Pid)
-		follows <- err
-		if err == nil {
-			held <- follow(d.cmd.Process.Pid, at)
-		}
-	}()
-	if err := <-follows; err != nil {
-		t.Fatalf("PTRACE_SEIZE of the daemon: %v (a Yama ptrace_scope above 1 forbids it: sysctl kernel.yama.ptrace_scope=1)", err)
+	self, err := os.Executable()
+	must(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := osexec.CommandContext(ctx, self)
+	cmd.Args = []string{tracer, strconv.Itoa(d.cmd.Process.Pid), strconv.FormatBool(become)}
+	cmd.Stderr = os.Stderr
+	says, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	if _, err := fmt.Fscanln(says); err != nil {
+		t.Fatal("the daemon cannot be traced, see above")
 	}
 	d.launch(t, t.Context(), r)
-	if pid = <-held; pid == 0 {
-		t.Fatal("the daemon starts no process, or that does not get there")
+	_, none := fmt.Fscanln(says, &pid)
+	if err := cmd.Wait(); err != nil || none != nil {
+		t.Fatalf("no process was held: %v, %v", err, none)
 	}
 	handle, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { unix.Close(handle) })
 	poll(t, func() bool {
 		p, ok := readProcess(fmt.Sprintf("/proc/%d/stat", pid))
@@ -60,6 +63,26 @@ func goOnLater(d *daemon, handle int) {
 		})
 		_ = unix.PidfdSendSignal(handle, unix.SIGCONT, nil, 0)
 	}()
+}
+
+// trace is what the tracer does: it says a line when nothing of the daemon can
+// escape it, and the pid when it has sent SIGSTOP. Its end lets all of them go.
+func trace(pid string, become bool) error {
+	runtime.LockOSThread() // a tracer is a thread
+	daemon, err := strconv.Atoi(pid)
+	if err == nil {
+		err = seize(daemon)
+	}
+	if err != nil {
+		return fmt.Errorf("PTRACE_SEIZE of %s: %w (a Yama ptrace_scope above 0 forbids it: sysctl kernel.yama.ptrace_scope=0)", pid, err)
+	}
+	fmt.Println()
+	child, err := follow(daemon, become)
+	if err == nil {
+		err = unix.Kill(child, unix.SIGSTOP)
+	}
+	fmt.Println(child)
+	return err
 }
 
 // seize makes this thread the tracer of every thread of a process, and of all
@@ -85,26 +108,29 @@ func seize(pid int) error {
 }
 
 // follow returns the first process of a traced daemon, not a thread of its own,
-// of which at says so. It is sent SIGSTOP. 0 is none.
-func follow(daemon int, at func(pid int) bool) int {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+// when it stops for the first time, or has become another program.
+func follow(daemon int, become bool) (pid int, err error) {
+	for {
 		var status unix.WaitStatus
-		pid, err := unix.Wait4(-1, &status, unix.WNOHANG|unix.WALL|unix.WNOTHREAD, nil)
+		pid, err := unix.Wait4(-1, &status, unix.WALL, nil)
 		switch {
 		case err == unix.EINTR:
 		case err != nil:
-			return 0
-		case pid == 0:
-			time.Sleep(50 * time.Microsecond) // nothing has stopped
+			return 0, err
 		case !status.Stopped(): // a thread has ended
-		case !isThread(pid, daemon) && at(pid):
-			_ = unix.Kill(pid, unix.SIGSTOP)
-			return pid
+		case !isThread(pid, daemon) && (!become || becameAnother(pid, daemon)):
+			return pid, nil
 		default:
 			_ = ptrace(unix.PTRACE_CONT, pid, undelivered(status))
 		}
 	}
-	return 0
+}
+
+// becameAnother says whether a process executes another file than the daemon.
+func becameAnother(pid, daemon int) bool {
+	own, err1 := os.Stat(fmt.Sprintf("/proc/%d/exe", daemon))
+	its, err2 := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))
+	return err1 == nil && err2 == nil && !os.SameFile(own, its)
 }
 
 func isThread(tid, pid int) bool {
