@@ -96,9 +96,3 @@ func readText(path string) (string, error) {
 	content, err := os.ReadFile(path)
 	return string(content), err
 }
-
-func sameFile(one, other string) bool {
-	a, err1 := os.Stat(one)
-	b, err2 := os.Stat(other)
-	return err1 == nil && err2 == nil && os.SameFile(a, b)
-}

@@ -5,11 +5,9 @@ package e2e
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,35 +34,6 @@ func (d *daemon) suspend(t *testing.T) {
 func (d *daemon) resume(t *testing.T) {
 	t.Helper()
 	if err := syscall.Kill(d.cmd.Process.Pid, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// child waits for a child of the daemon and holds it by a handle.
-func (d *daemon) child(t *testing.T) (pid, handle int) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); pid == 0; {
-		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", d.cmd.Process.Pid))
-		for _, list := range lists {
-			if children, _ := readText(list); children != "" {
-				pid, _ = strconv.Atoi(strings.Fields(children)[0])
-			}
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the daemon starts no process, or this kernel does not list children (CONFIG_PROC_CHILDREN)")
-		}
-	}
-	handle, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { unix.Close(handle) })
-	return pid, handle
-}
-
-func signal(t *testing.T, handle int, s syscall.Signal) {
-	t.Helper()
-	if err := unix.PidfdSendSignal(handle, s, nil, 0); err != nil && err != unix.ESRCH {
 		t.Fatal(err)
 	}
 }
@@ -117,47 +86,17 @@ func reachWriting(t *testing.T, d *daemon) {
 	}
 }
 
-// reachStage: the process is there, and is not Node.js yet. It is that for a few
-// milliseconds, so that it takes some tries.
+// reachStage: the process is there, and has done nothing yet.
 func reachStage(t *testing.T, d *daemon) {
-	for range 50 {
-		run := d.launch(t, t.Context(), d.script(t, ""))
-		pid, handle := d.child(t)
-		signal(t, handle, syscall.SIGSTOP)
-		if !sameFile(fmt.Sprintf("/proc/%d/exe", pid), shared.node) && !gone(pid) {
-			goOnLater(d, handle)
-			return
-		}
-		signal(t, handle, syscall.SIGCONT)
-		run.answer(t, d)
-	}
-	t.Fatal("the stage was always faster")
+	d.hold(t, d.script(t, ""), false)
 }
 
-// goOnLater lets a suspended process go on as soon as the daemon is dead. It
-// may be so early that it still holds what the daemon had open.
-func goOnLater(d *daemon, handle int) {
-	go func() {
-		within(patience, func() bool {
-			p, ok := readProcess(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
-			return !ok || p.state == "Z"
-		})
-		_ = unix.PidfdSendSignal(handle, syscall.SIGCONT, nil, 0)
-	}()
-}
-
-// reachNode: the process has become Node.js, which has not loaded the program.
+// reachNode: the process has become Node.js, which has not done anything yet.
 func reachNode(t *testing.T, d *daemon) {
-	d.launch(t, t.Context(), d.script(t, waiting("loaded")))
-	pid, handle := d.child(t)
-	if !within(patience, func() bool { return sameFile(fmt.Sprintf("/proc/%d/exe", pid), shared.node) }) {
-		t.Fatal("the process does not become Node.js")
-	}
-	signal(t, handle, syscall.SIGSTOP)
+	pid := d.hold(t, d.script(t, waiting("loaded")), true)
 	if titleOf(pid) == "loaded" {
 		t.Error("the program was faster")
 	}
-	goOnLater(d, handle)
 }
 
 // reachRunning: two programs run, a third run waits.

@@ -68,17 +68,11 @@ func TestReleaseOfUnresolved(t *testing.T) {
 func wedge(t *testing.T, pid int) (letGo func()) {
 	t.Helper()
 	seized, release, done := make(chan error), make(chan struct{}), make(chan struct{})
-	ptrace := func(request, data uintptr) error {
-		if _, _, errno := unix.Syscall6(unix.SYS_PTRACE, request, uintptr(pid), 0, data, 0, 0); errno != 0 {
-			return errno
-		}
-		return nil
-	}
 	go func() {
 		runtime.LockOSThread() // a tracer is a thread
-		seized <- ptrace(unix.PTRACE_SEIZE, unix.PTRACE_O_TRACEEXIT)
+		seized <- ptrace(unix.PTRACE_SEIZE, pid, unix.PTRACE_O_TRACEEXIT)
 		<-release
-		_ = ptrace(unix.PTRACE_DETACH, 0) // works once it has stopped; else the thread's end does it
+		_ = ptrace(unix.PTRACE_DETACH, pid, 0) // works once it has stopped; else the thread's end does it
 		close(done)
 	}()
 	letGo = sync.OnceFunc(func() { close(release); <-done })
