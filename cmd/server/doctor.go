@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -145,5 +146,17 @@ func judgeNode(c config, d exec.Description, err error) []finding {
 	}
 	return []finding{
 		{"node", verdictOK, nodeText(d.Runtime) + "; proven (" + provenBy(d.Proof) + ")", ""},
-		{evidence, verdictOK, "node --version ran inside the whole boundary", ""}}
+		{evidence, verdictOK, "node --version ran inside the whole boundary", ""},
+		judgeIntegrity(d)}
+}
+
+// judgeIntegrity says whether runs execute a sealed copy of Node, and what that
+// takes.
+func judgeIntegrity(d exec.Description) finding {
+	if why := d.Unsealable; why != nil {
+		return finding{"integrity", verdictNote,
+			string(d.Integrity) + ": Node is hashed before and after each run, which costs more than most runs, because no sealed copy of it can be had: " + why.Problem, why.Cure}
+	}
+	return finding{"integrity", verdictOK, fmt.Sprintf(
+		"%s: runs execute a copy of Node that nobody can change, which takes %d MiB of memory that cannot be reclaimed, charged to the daemon", d.Integrity, (d.Runtime.NodeSize()+1<<20-1)>>20), ""}
 }

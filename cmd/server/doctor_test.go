@@ -49,14 +49,18 @@ func TestJudgeNode(t *testing.T) {
 	rt.Files = []pins.RuntimeFile{{Path: "/lib/x"}, {Path: "/opt/node", SHA256: sum}}
 	old := rt
 	old.NodeVersion = "20.1.0"
-	proven := exec.Description{Runtime: rt, Proof: pins.Proof{Kind: "built-in"}}
+	rt.Files[1].Size = 150 << 20
+	proven := exec.Description{Runtime: rt, Proof: pins.Proof{Kind: "built-in"}, Integrity: exec.IntegritySealed}
+	hashed := exec.Description{Runtime: rt, Proof: pins.Proof{Kind: "built-in"}, Integrity: exec.IntegrityRehashed,
+		Unsealable: &pins.UnsealableError{Problem: "memfd is forbidden", Cure: "allow it"}}
 	for name, row := range map[string]struct {
 		d    exec.Description
 		err  error
 		able bool
 		want []string
 	}{
-		"proven":   {proven, nil, true, []string{"/opt/node, version 26.8.1, sha256 0102", "proven (built-in)"}},
+		"proven":   {proven, nil, true, []string{"/opt/node, version 26.8.1, sha256 0102", "proven (built-in)", "sealed: ", "takes 150 MiB of memory"}},
+		"hashed":   {hashed, nil, true, []string{"proven (built-in)", "rehashed: ", "memfd is forbidden", "allow it"}},
 		"host":     {exec.Description{}, &exec.HostError{Problem: "no Landlock", Cure: "a newer kernel"}, false, []string{"no Landlock", "a newer kernel"}},
 		"unproven": {exec.Description{}, &exec.UnprovenError{Runtime: old, Why: "no receipt"}, false, []string{"version 20.1.0, sha256 0102", "; the boundary is not proven with it: no receipt", "`confined prove --node /opt/node --state /var/s`", "name an official Node"}},
 		"receipts": {exec.Description{}, &exec.UnprovenError{Runtime: old, Why: "no receipt", ReceiptsOnly: true}, false, []string{"`confined prove --node /opt/node --state /var/s` as the user of the daemon, which tries the boundary with it on this host and writes a receipt\n"}},
@@ -139,7 +143,7 @@ func TestDoctorOnThisHost(t *testing.T) {
 	places := newPlaces(t)
 	start := time.Now()
 	code, out := confined(t, append([]string{"doctor"}, places.args()...)...)
-	if code != exitOK || !strings.Contains(out, "node --version ran inside the whole boundary") || !strings.Contains(out, "proven (built-in)") {
+	if code != exitOK || !strings.Contains(out, "node --version ran inside the whole boundary") || !strings.Contains(out, "proven (built-in)") || !strings.Contains(out, "sealed: runs execute a copy of Node") {
 		t.Errorf("exit code %d after %v\n%s", code, time.Since(start), out)
 	}
 	code, out = confined(t, append([]string{"doctor", "--json", "--root", "/dev/shm/confined root"}, places.args()[2:]...)...)

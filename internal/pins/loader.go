@@ -20,6 +20,7 @@ const maxObjects = 512 // files one start of Node maps; the official one maps 9
 type loader struct {
 	ctx        context.Context
 	machine    uint16
+	view       view
 	systemDirs []string // the default directories: candidates, until the interpreter was seen
 	objects    []*object
 	files      map[string]RuntimeFile // by canonical path
@@ -40,7 +41,7 @@ type object struct {
 }
 
 func newLoader(ctx context.Context, machine uint16, systemDirs []string) *loader {
-	return &loader{ctx: ctx, machine: machine, systemDirs: systemDirs,
+	return &loader{ctx: ctx, machine: machine, view: view{}, systemDirs: systemDirs,
 		files: map[string]RuntimeFile{}, aliases: map[string]string{}, left: map[string]string{}}
 }
 
@@ -48,20 +49,23 @@ func newLoader(ctx context.Context, machine uint16, systemDirs []string) *loader
 type candidate struct {
 	asked string // the path it was opened by
 	way   way
-	file  *os.File
+	file  *os.File // nil where it is known without
 	elf   elfFile
 	taken *RuntimeFile // what is in it, where that is known without reading it
 }
 
-// open opens the ELF file at the absolute path asked. The caller closes it. An error for which [passedOver] holds means
+// open opens the ELF file at the absolute path asked, unless it is known what is in it. The caller closes it. An error for which [passedOver] holds means
 // that ld.so would go on searching; any other that is no [UnavailableError] is about the path or the form of the file.
 func (l *loader) open(asked string) (candidate, error) {
 	if problem := pathProblem(asked); problem != "" {
 		return candidate{}, errors.New(problem)
 	}
-	w, err := resolve(asked)
+	w, err := l.view.resolve(asked)
 	if err != nil {
 		return candidate{}, err
+	}
+	if known, ok := l.known.at(w.canonical, l.view); ok {
+		return candidate{asked: asked, way: w, elf: known.elf, taken: &known.file}, nil
 	}
 	f, err := openNoSymlinks(w.canonical)
 	if err != nil {
@@ -70,9 +74,6 @@ func (l *loader) open(asked string) (candidate, error) {
 	id, err := regularFile(w.canonical, f)
 	if err != nil {
 		return candidate{}, errors.Join(err, f.Close())
-	}
-	if known, ok := l.known.at(w.canonical, id); ok {
-		return candidate{asked, w, f, known.elf, &known.file}, nil
 	}
 	parsed, err := parseELF(f, id.Size)
 	if errors.Is(err, errNotELF) && isScript(f) {

@@ -23,10 +23,23 @@ type Proof struct {
 
 // NodeSHA256 is the hash of the Node binary in hexadecimal, and empty when the closure does not hold it.
 func (c Closure) NodeSHA256() string {
-	for _, f := range c.Files {
-		if f.Path == c.Node {
-			return hex.EncodeToString(f.SHA256[:])
-		}
+	if node, there := c.nodeFile(); there {
+		return hex.EncodeToString(node.SHA256[:])
 	}
 	return ""
+}
+
+// NodeSize is the size of the Node binary in bytes, and 0 when the closure does not hold it.
+func (c Closure) NodeSize() int64 {
+	node, _ := c.nodeFile()
+	return node.Size
+}
+
+func (c Closure) nodeFile() (RuntimeFile, bool) {
+	for _, f := range c.Files {
+		if f.Path == c.Node {
+			return f, true
+		}
+	}
+	return RuntimeFile{}, false
 }

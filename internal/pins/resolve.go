@@ -1,6 +1,7 @@
 package pins
 
 import (
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -17,9 +18,31 @@ type way struct {
 	left      []string // the directories that a ".." led out of, canonical
 }
 
+// view is what was seen at each path, so that one search looks at each of them once.
+type view map[string]sight
+
+// sight is what was at a path: a symlink's target with it.
+type sight struct {
+	info   fs.FileInfo
+	target string
+	err    error
+}
+
+func (v view) at(path string) sight {
+	if known, seen := v[path]; seen {
+		return known
+	}
+	var s sight
+	if s.info, s.err = os.Lstat(path); s.err == nil && s.info.Mode().Type() == os.ModeSymlink {
+		s.target, s.err = os.Readlink(path)
+	}
+	v[path] = s
+	return s
+}
+
 // resolve follows an absolute path as the kernel does: part by part, ".." leading to the real parent. It opens nothing.
 // Somebody who changes the tree meanwhile gives a wrong answer, which opening the result without symlinks shows.
-func resolve(absolute string) (way, error) {
+func (v view) resolve(absolute string) (way, error) {
 	var w way
 	links := 0
 	for rest := parts(absolute); len(rest) > 0; {
@@ -31,27 +54,23 @@ func resolve(absolute string) (way, error) {
 			continue
 		}
 		next := w.canonical + "/" + part
-		info, err := os.Lstat(next)
-		if err != nil {
-			return way{}, err
+		seen := v.at(next)
+		if seen.err != nil {
+			return way{}, seen.err
 		}
-		if info.Mode().Type() != os.ModeSymlink {
-			if len(rest) > 0 && !info.IsDir() {
+		if seen.info.Mode().Type() != os.ModeSymlink {
+			if len(rest) > 0 && !seen.info.IsDir() {
 				return way{}, &os.PathError{Op: "resolve", Path: absolute, Err: syscall.ENOTDIR}
 			}
 			w.canonical = next
 			continue
 		}
-		target, err := os.Readlink(next)
-		if err != nil {
-			return way{}, err
-		}
 		if links++; links > maxSymlinks {
 			return way{}, &os.PathError{Op: "resolve", Path: absolute, Err: syscall.ELOOP}
 		}
-		w.aliases = append(w.aliases, Alias{next, target})
-		rest = slices.Concat(parts(target), rest)
-		if strings.HasPrefix(target, "/") {
+		w.aliases = append(w.aliases, Alias{next, seen.target})
+		rest = slices.Concat(parts(seen.target), rest)
+		if strings.HasPrefix(seen.target, "/") {
 			w.canonical = ""
 		}
 	}

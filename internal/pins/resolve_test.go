@@ -32,7 +32,7 @@ func TestResolve(t *testing.T) {
 		{"slash/.." + tr.root + "/a/b/file", []string{"slash"}, nil},
 	}
 	for _, row := range rows {
-		w, err := resolve(tr.at(row.path))
+		w, err := view{}.resolve(tr.at(row.path))
 		want, evalErr := filepath.EvalSymlinks(tr.at(row.path))
 		if err != nil || evalErr != nil || w.canonical != want || w.canonical != tr.at("a/b/file") {
 			t.Errorf("%s: %q, %v, want %q, %v", row.path, w.canonical, err, want, evalErr)
@@ -61,11 +61,11 @@ func TestResolveErrors(t *testing.T) {
 	tr.link("file", "link-1")
 	rows := map[string]error{"none": fs.ErrNotExist, "file/x": syscall.ENOTDIR, "file/../file": syscall.ENOTDIR, fmt.Sprintf("link%d", maxSymlinks-1): syscall.ELOOP}
 	for path, want := range rows {
-		if w, err := resolve(tr.at(path)); !errors.Is(err, want) || w.canonical != "" {
+		if w, err := (view{}).resolve(tr.at(path)); !errors.Is(err, want) || w.canonical != "" {
 			t.Errorf("%s: %+v, %v, want %v", path, w, err, want)
 		}
 	}
-	if _, err := resolve(tr.at(fmt.Sprintf("link%d", maxSymlinks-2))); err != nil {
+	if _, err := (view{}).resolve(tr.at(fmt.Sprintf("link%d", maxSymlinks-2))); err != nil {
 		t.Errorf("as many symlinks as the kernel follows: %v", err)
 	}
 }

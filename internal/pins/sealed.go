@@ -68,13 +68,21 @@ type memorised struct {
 	image bool     // it is Node: elf and file.SHA256 were read from the image
 }
 
-// at is what is known of the file at path, if it is still the one that id says.
-func (m *memory) at(path string, id FileID) (memorised, bool) {
+// at is what is known of the file at a canonical path, if it is still the one that was read.
+func (m *memory) at(path string, v view) (memorised, bool) {
 	if m == nil {
 		return memorised{}, false
 	}
 	known, there := m.files[path]
-	return known, there && known.file.ID == id && (known.image || known.held != nil)
+	if !there || !known.image && known.held == nil {
+		return memorised{}, false
+	}
+	now := v.at(path)
+	if now.err != nil {
+		return memorised{}, false
+	}
+	id, err := fileID(now.info)
+	return known, err == nil && id == known.file.ID
 }
 
 // holds says whether a file of that content was good once.

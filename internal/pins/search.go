@@ -49,7 +49,7 @@ func (l *loader) need(o *object, name string) error {
 		return err
 	}
 	for _, dir := range dirs {
-		if err := variants(dir, name); err != nil {
+		if err := l.view.variants(dir, name); err != nil {
 			return err
 		}
 		found, err := l.try(o, name, dir+"/"+name)
