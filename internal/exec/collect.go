@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"confined/internal/confine"
@@ -60,7 +59,7 @@ type collector struct {
 // collectHooks are called on the collector's goroutine, which waits for them.
 type collectHooks struct {
 	admitted func()                                   // once, when the admission record arrives
-	printed  func(stream Stream, kept []byte, at int) // kept[at:] of a stream has just been kept
+	printed  func(stream Stream, kept Output, at int) // what kept has from at on has just been kept
 }
 
 // collect opens the gate when the process's limits are the ones asked for,
@@ -165,10 +164,10 @@ func (c *collector) openGate() {
 
 // onPrinted keeps output up to the bound, and says whether this exceeded it.
 func (c *collector) onPrinted(p printed) (over bool) {
-	n, over := c.output.add(p.stream, p.bytes)
+	n, over := c.output.add(p)
 	if n > 0 {
-		kept := slices.Clip(c.output.kept[p.stream])
-		c.hooks.printed(p.stream, kept, len(kept)-n)
+		kept := c.output.kept[p.stream]
+		c.hooks.printed(p.stream, kept, kept.Len()-n)
 	}
 	return over
 }

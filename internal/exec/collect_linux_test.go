@@ -92,14 +92,14 @@ func TestReadVersion(t *testing.T) {
 		host  bool // the host is to blame, else the file
 		says  string
 	}{
-		"refused":      {ProcessFacts{Exit: code(confine.RefusalCode), Stderr: []byte("confined: pivot: no\n")}, true, "pivot: no"},
+		"refused":      {ProcessFacts{Exit: code(confine.RefusalCode), Stderr: OutputOf([]byte("confined: pivot: no\n"))}, true, "pivot: no"},
 		"stopped":      {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopTimeout}, true, "was stopped (timeout)"},
 		"not reaped":   {ProcessFacts{}, true, "was not seen to end"},
 		"other limits": {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopLimitsMismatch, Limits: &measured}, true, "hard limits"},
 		"signal":       {ProcessFacts{Exit: &Exit{Signal: &signal}}, false, "was ended by SIGSEGV"},
-		"another code": {ProcessFacts{Exit: code(1), Stdout: []byte("v26.8.1\n")}, false, "ended with exit code 1"},
-		"no version":   {ProcessFacts{Exit: code(0), Stdout: []byte("26.8.1\n")}, false, "printed"},
-		"two lines":    {ProcessFacts{Exit: code(0), Stdout: []byte("v26.8.1\nx\n")}, false, "printed"},
+		"another code": {ProcessFacts{Exit: code(1), Stdout: OutputOf([]byte("v26.8.1\n"))}, false, "ended with exit code 1"},
+		"no version":   {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("26.8.1\n"))}, false, "printed"},
+		"two lines":    {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\nx\n"))}, false, "printed"},
 	} {
 		version, err := readVersion("/n/node", collected{facts: row.facts})
 		var host *HostError
@@ -108,7 +108,7 @@ func TestReadVersion(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, version, err)
 		}
 	}
-	if version, err := readVersion("/n/node", collected{facts: ProcessFacts{Exit: code(0), Stdout: []byte("v26.8.1\n")}}); version != "26.8.1" || err != nil {
+	if version, err := readVersion("/n/node", collected{facts: ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\n"))}}); version != "26.8.1" || err != nil {
 		t.Errorf("%q, %v", version, err)
 	}
 }

@@ -21,7 +21,7 @@ func TestFactsOfOneRun(t *testing.T) {
 		Materialised: func(i MaterialisedInfo) { events = append(events, "materialised "+i.Namespace) },
 		Launched:     func(i LaunchedInfo) { events = append(events, "launched "+i.Namespace) },
 		Admitted:     func(i AdmittedInfo) { events = append(events, "admitted "+i.Namespace) },
-		Output:       func(i OutputInfo) { printed = append(printed, fmt.Sprintf("%d %s", i.Stream, i.Kept[i.At:])) },
+		Output:       func(i OutputInfo) { printed = append(printed, fmt.Sprintf("%d %s", i.Stream, i.Kept.Slice(i.At, i.Kept.Len()).Bytes())) },
 		Collected:    func(i CollectedInfo) { events = append(events, "collected "+i.Namespace) },
 		Settled:      func(i SettledInfo) { events = append(events, fmt.Sprint("settled ", len(i.Stages))) },
 	}
@@ -32,8 +32,8 @@ func TestFactsOfOneRun(t *testing.T) {
 		t.Fatalf("got %+v", r)
 	}
 	p := r.Process
-	if string(p.Stdout) != "out" || string(p.Stderr) != "err" || p.OutputBytes != 6 {
-		t.Errorf("output %q %q %d", p.Stdout, p.Stderr, p.OutputBytes)
+	if string(p.Stdout.Bytes()) != "out" || string(p.Stderr.Bytes()) != "err" || p.OutputBytes != 6 {
+		t.Errorf("output %q %q %d", p.Stdout.Bytes(), p.Stderr.Bytes(), p.OutputBytes)
 	}
 	if p.Exit == nil || p.Exit.Code == nil || *p.Exit.Code != 7 || p.Exit.Signal != nil {
 		t.Errorf("exit %+v", p.Exit)
@@ -78,10 +78,10 @@ func TestOutputHookSeesTheResult(t *testing.T) {
 		s := &seen[i]
 		return Trace{
 			Output: func(o OutputInfo) {
-				if s.collected || o.At != len(s.shown[o.Stream]) || len(o.Kept) == o.At || o.RunID != w.spec.RunID {
-					t.Errorf("collected %v, %d bytes shown, then %d from %d on", s.collected, len(s.shown[o.Stream]), len(o.Kept), o.At)
+				if s.collected || o.At != len(s.shown[o.Stream]) || o.Kept.Len() == o.At || o.RunID != w.spec.RunID {
+					t.Errorf("collected %v, %d bytes shown, then %d from %d on", s.collected, len(s.shown[o.Stream]), o.Kept.Len(), o.At)
 				}
-				s.shown[o.Stream] = append(s.shown[o.Stream], o.Kept[o.At:]...)
+				s.shown[o.Stream] = append(s.shown[o.Stream], o.Kept.Slice(o.At, o.Kept.Len()).Bytes()...)
 			},
 			Collected: func(CollectedInfo) { s.collected = true },
 		}
@@ -91,11 +91,11 @@ func TestOutputHookSeesTheResult(t *testing.T) {
 	e := w.executor()
 	w.pin(e)
 	r, ok := w.run(e).(Observed)
-	if !ok || r.Process.Stopped != StopOutputLimit || len(r.Process.Stdout)+len(r.Process.Stderr) != 300_001 {
+	if !ok || r.Process.Stopped != StopOutputLimit || r.Process.Stdout.Len()+r.Process.Stderr.Len() != 300_001 {
 		t.Fatalf("got %.500q", fmt.Sprint(r))
 	}
 	for _, s := range seen {
-		if !bytes.Equal(s.shown[Stdout], r.Process.Stdout) || !bytes.Equal(s.shown[Stderr], r.Process.Stderr) || !s.collected {
+		if !bytes.Equal(s.shown[Stdout], r.Process.Stdout.Bytes()) || !bytes.Equal(s.shown[Stderr], r.Process.Stderr.Bytes()) || !s.collected {
 			t.Errorf("shown %d and %d bytes, collected %v", len(s.shown[Stdout]), len(s.shown[Stderr]), s.collected)
 		}
 	}

@@ -32,7 +32,7 @@ var programFaults = []fault{
 			for (const s of Object.keys(os.constants.signals)) try { process.on(s, () => {}) } catch {}
 			process.stdout.write('ready'); setInterval(() => {}, 1000);`)
 		w.trace.Output = func(o OutputInfo) {
-			if bytes.Equal(o.Kept, []byte("ready")) {
+			if bytes.Equal(o.Kept.Bytes(), []byte("ready")) {
 				w.signalAll()
 			}
 		}

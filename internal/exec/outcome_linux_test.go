@@ -89,7 +89,7 @@ func (o outcome) check(t *testing.T, result Result, w *world) {
 		}
 	case Observed:
 		got.takeProcess(r.Process, r.Problems)
-		message, got.namespace = r.Namespace.Message+string(r.Process.Stderr), disposition(t, r.Namespace)
+		message, got.namespace = r.Namespace.Message+string(r.Process.Stderr.Bytes()), disposition(t, r.Namespace)
 		agree(t, r.Process, r.Problems, r.Identities.Bounds)
 		if r.Attributable != (len(r.Problems) == 0) {
 			t.Errorf("attributable %v with problems %v", r.Attributable, r.Problems)
@@ -128,7 +128,7 @@ func agree(t *testing.T, p ProcessFacts, problems []Problem, b Bounds) {
 	has := func(code ProblemCode) bool {
 		return slices.ContainsFunc(problems, func(p Problem) bool { return p.Code == code })
 	}
-	kept := int64(len(p.Stdout) + len(p.Stderr))
+	kept := int64(p.Stdout.Len() + p.Stderr.Len())
 	for claim, holds := range map[string]bool{
 		"a process has an exit or is not reaped":          (p.Exit == nil) == has(ProblemNotReaped),
 		"pipes are closed or a problem":                   p.PipesClosed != has(ProblemPipesOpen),

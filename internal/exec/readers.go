@@ -5,12 +5,20 @@ import (
 	"os"
 )
 
-// printed is output that was read. The reader leaves bytes alone until it is
-// rid of what it reads next.
+// printed is output that was read: piece[start:end]. A reader fills one piece of
+// memory after the other, and never again writes where it has read to.
 type printed struct {
-	stream Stream
-	bytes  []byte
+	stream     Stream
+	piece      []byte
+	start, end int
 }
+
+// A reader's first piece is small, since most programs print little, and each
+// is twice as large as the one before, up to what a pipe holds.
+const (
+	firstPiece   = 4 << 10
+	largestPiece = 64 << 10
+)
 
 // pipeEnd says that nothing more comes from one descriptor of the process.
 type pipeEnd struct {
@@ -52,17 +60,20 @@ func (c *collector) readControl() error {
 	}
 }
 
-// readOutput passes on what comes from f, in turns of two buffers: when the
-// second is taken, the first was copied.
+// readOutput passes on what comes from f.
 func (c *collector) readOutput(f *os.File, s Stream) error {
-	var buffers [2][64 << 10]byte
-	for turn := 0; ; turn = 1 - turn {
-		n, err := f.Read(buffers[turn][:])
+	piece, at := make([]byte, firstPiece), 0
+	for {
+		if at == len(piece) {
+			piece, at = make([]byte, min(2*len(piece), largestPiece)), 0
+		}
+		n, err := f.Read(piece[at:])
 		if n > 0 {
 			select {
-			case c.prints <- printed{s, buffers[turn][:n]}:
+			case c.prints <- printed{s, piece, at, at + n}:
 			case <-c.done:
 			}
+			at += n
 		}
 		if err == io.EOF {
 			return nil

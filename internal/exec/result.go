@@ -178,8 +178,8 @@ type ProcessFacts struct {
 	PipesClosed bool
 	Stopped     StopReason
 	KillSent    bool
-	Stdout      []byte
-	Stderr      []byte
+	Stdout      Output
+	Stderr      Output
 	OutputBytes int64         // all that arrived; more than asked means it was cut
 	Duration    time.Duration // from spawn to settling, monotonic
 	Usage       *Usage        // nil when the process was not reaped

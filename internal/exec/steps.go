@@ -155,7 +155,7 @@ func (r *run) collect(ctx context.Context, slot *ns.Slot, s started) collected {
 		admitted: func() {
 			r.trace.Admitted(AdmittedInfo{RunID: r.spec.RunID, Namespace: slot.Path(), PID: s.process.PID})
 		},
-		printed: func(stream Stream, kept []byte, at int) {
+		printed: func(stream Stream, kept Output, at int) {
 			r.trace.Output(OutputInfo{RunID: r.spec.RunID, Stream: stream, Kept: kept, At: at})
 		},
 	})

@@ -39,16 +39,16 @@ type AdmittedInfo struct {
 	PID              int
 }
 
-// OutputInfo is output that has just been kept: Kept[At:]. Kept is all that is
-// kept of this stream by now and, once the run is settled, what the result has.
-// It is never written again, so a hook may hold on to it; nobody may change it.
+// OutputInfo is output that has just been kept: what Kept has from At on. Kept
+// is all that is kept of this stream by now and, once the run is settled, what
+// the result has. A hook may hold on to it.
 //
 // It need not be the program's: before admission, what the launch stage prints
 // goes the same way.
 type OutputInfo struct {
 	RunID  string
 	Stream Stream
-	Kept   []byte
+	Kept   Output
 	At     int
 }
 

@@ -75,7 +75,7 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 		return "", &HostError{Problem: fmt.Sprintf("the launch stage cannot be started: %v", err), Cure: confine.RefusalCure()}
 	}
 	clock.spawned()
-	got := collect(ctx, process, versionRun, clock, collectHooks{admitted: func() {}, printed: func(Stream, []byte, int) {}})
+	got := collect(ctx, process, versionRun, clock, collectHooks{admitted: func() {}, printed: func(Stream, Output, int) {}})
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
@@ -86,7 +86,7 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 // not Node: the launch stage ends with exit code 125 and its reason on stderr.
 func readVersion(node string, got collected) (string, error) {
 	f := got.facts
-	said := fmt.Sprintf("the confined `node --version` %s and printed %.300q, %.300q", f.ending(), f.Stdout, f.Stderr)
+	said := fmt.Sprintf("the confined `node --version` %s and printed %.300q, %.300q", f.ending(), f.Stdout.Bytes(), f.Stderr.Bytes())
 	switch {
 	case f.Stopped == StopLimitsMismatch:
 		return "", &HostError{
@@ -95,9 +95,9 @@ func readVersion(node string, got collected) (string, error) {
 	case f.Stopped != "" || f.Exit == nil:
 		return "", &HostError{Problem: said, Cure: "try again when the host is less busy"}
 	case f.Exit.Code != nil && *f.Exit.Code == confine.RefusalCode:
-		return "", &HostError{Problem: "the boundary cannot be had: " + strings.TrimSpace(string(f.Stderr)), Cure: confine.RefusalCure()}
+		return "", &HostError{Problem: "the boundary cannot be had: " + strings.TrimSpace(string(f.Stderr.Bytes())), Cure: confine.RefusalCure()}
 	}
-	version, ok := strings.CutPrefix(strings.TrimSuffix(string(f.Stdout), "\n"), "v")
+	version, ok := strings.CutPrefix(strings.TrimSuffix(string(f.Stdout.Bytes()), "\n"), "v")
 	if f.Exit.Code == nil || *f.Exit.Code != 0 || !ok || version == "" || strings.ContainsAny(version, "\n\t ") {
 		return "", &pins.UnavailableError{Path: node, Problem: "is no Node that runs here: " + said, Cure: "point --node at the official node binary itself"}
 	}

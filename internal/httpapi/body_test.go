@@ -81,7 +81,7 @@ func TestUploadMemoryIsShared(t *testing.T) {
 	}
 	r.executor.run = func(_ context.Context, req exec.Request) exec.Result {
 		res := observedResult(req.RunID())
-		res.Process.Stdout = make([]byte, 2<<20)
+		res.Process.Stdout = exec.OutputOf(make([]byte, 2<<20))
 		return res
 	}
 	if w := r.postReader(t, "/v1/runs", hugeRequest(1<<10)); w.Code != 200 || r.memory.used.Load() != 0 {
@@ -188,7 +188,7 @@ func heap() int64 {
 func TestResultsAreNeverHeldEncoded(t *testing.T) {
 	for name, fill := range map[string]byte{"text": 'x', "binary": 0xff} {
 		res := observedResult("x")
-		res.Process.Stdout = []byte(strings.Repeat(string([]byte{fill}), 16<<20))
+		res.Process.Stdout = exec.OutputOf([]byte(strings.Repeat(string([]byte{fill}), 16<<20)))
 		w := &discardAnswer{header: http.Header{}}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -39,7 +39,7 @@ func observedResult(id string) exec.Observed {
 			PID: 4711, Admission: exec.AdmissionAdmitted,
 			Limits: &exec.MeasuredLimits{CPUSeconds: pair(7), Descriptors: pair(4096), CoreBlocks: pair(0), FileBlocks: exec.LimitPair{Hard: exec.Unlimited}},
 			Exit:   &exec.Exit{Code: ptr(0)}, PipesClosed: true,
-			Stdout: []byte("hi <&> \x00\t\r\n\x7f ü\u2029"), Stderr: []byte("\xff\xfe"), OutputBytes: 20,
+			Stdout: exec.OutputOf([]byte("hi <&> \x00\t\r\n\x7f ü\u2029")), Stderr: exec.OutputOf([]byte("\xff\xfe")), OutputBytes: 20,
 			Duration: 12_345_678 * time.Nanosecond,
 			Usage:    &exec.Usage{User: 40 * time.Millisecond, System: 1500 * time.Microsecond, MaxRSSBytes: 50 << 20},
 		},
@@ -55,7 +55,7 @@ func results() map[string]exec.Result {
 	stopped.Problems = []exec.Problem{{Code: exec.ProblemAdmissionAbsent, Message: "bytes \xff of a message"}, {Code: exec.ProblemNamespaceChanged, Message: "m"}}
 	stopped.Process.Admission, stopped.Process.Limits, stopped.Process.Usage = exec.AdmissionAbsent, nil, nil
 	stopped.Process.Exit, stopped.Process.Stopped, stopped.Process.KillSent = &exec.Exit{Signal: ptr("SIGKILL")}, exec.StopTimeout, true
-	stopped.Process.Stdout, stopped.Process.Stderr = nil, nil
+	stopped.Process.Stdout, stopped.Process.Stderr = exec.Output{}, exec.Output{}
 	stopped.Identities.Program.Args = nil
 	stopped.Namespace = quarantined
 	unresolved := exec.Unresolved{
@@ -136,8 +136,8 @@ func TestAnswerIsTheFrozenResult(t *testing.T) {
 	}
 }
 
-// TestBytesAreNeverAltered encodes random bytes, mostly near the edges of UTF-8,
-// and reads them back with the standard decoder.
+// TestBytesAreNeverAltered encodes random bytes, mostly near the edges of UTF-8
+// and torn anywhere, and reads them back with the standard decoder.
 func TestBytesAreNeverAltered(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	alphabet := []string{"a", "\"", "\\", "\x00", "\x1f", "\x7f", "\n", "<", "é", "\u2028", "\ufffd", "😀", "\xff", "\xc3", "\xed\xa0\x80"}
@@ -147,7 +147,9 @@ func TestBytesAreNeverAltered(t *testing.T) {
 			b = append(b, alphabet[rng.IntN(len(alphabet))]...)
 		}
 		r := observedResult("x")
-		r.Process.Stdout = b
+		one, other := rng.IntN(len(b)+1), rng.IntN(len(b)+1)
+		one, other = min(one, other), max(one, other)
+		r.Process.Stdout = exec.OutputOf(b[:one], b[one:other], b[other:])
 		text := encoded(t, r)
 		var got struct{ Process struct{ Stdout Bytes } }
 		if err := json.Unmarshal(text, &got); err != nil {

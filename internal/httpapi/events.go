@@ -23,8 +23,8 @@ type events struct {
 	start time.Time // elapsedMs counts from here
 	seq   int64
 
-	kept [2][]byte // all output until now, by exec.Stream
-	due  [2]int    // how much of it is to be told
+	kept [2]exec.Output // all output until now, by exec.Stream
+	due  [2]int         // how much of it is to be told
 	told [2]int
 }
 
@@ -93,9 +93,9 @@ func (e *events) happening(h happening) error {
 // may still come.
 func (e *events) output(s exec.Stream, at time.Duration) error {
 	for {
-		text := e.kept[s][e.told[s]:e.due[s]]
-		text = text[:wholeCharacters(text[:min(len(text), maxOutputEvent)])]
-		if len(text) == 0 {
+		text := e.kept[s].Slice(e.told[s], min(e.due[s], e.told[s]+maxOutputEvent))
+		text = text.Slice(0, text.Len()-unfinished(text.Slice(max(0, text.Len()-utf8.UTFMax), text.Len()).Bytes()))
+		if text.Len() == 0 {
 			return nil
 		}
 		if err := e.printed(s, text, at); err != nil {
@@ -107,7 +107,7 @@ func (e *events) output(s exec.Stream, at time.Duration) error {
 // rest tells what output held back: that character never came whole.
 func (e *events) rest(at time.Duration) error {
 	for _, s := range []exec.Stream{exec.Stdout, exec.Stderr} {
-		if text := e.kept[s][e.told[s]:e.due[s]]; len(text) > 0 {
+		if text := e.kept[s].Slice(e.told[s], e.due[s]); text.Len() > 0 {
 			if err := e.printed(s, text, at); err != nil {
 				return err
 			}
@@ -116,27 +116,13 @@ func (e *events) rest(at time.Duration) error {
 	return nil
 }
 
-func (e *events) printed(s exec.Stream, text []byte, at time.Duration) error {
-	e.told[s] += len(text)
+func (e *events) printed(s exec.Stream, text exec.Output, at time.Duration) error {
+	e.told[s] += text.Len()
 	return e.line(string(OutputEventTypeOutput), at, func() {
 		e.text("stream", string([]OutputEventStream{OutputEventStreamStdout, OutputEventStreamStderr}[s]))
 		e.key("bytes")
 		e.bytes(text)
 	})
-}
-
-// wholeCharacters is the length of b without the beginning of a character at its
-// end that the bytes to come could complete.
-func wholeCharacters(b []byte) int {
-	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
-		if utf8.RuneStart(b[i]) {
-			if !utf8.FullRune(b[i:]) {
-				return i
-			}
-			break
-		}
-	}
-	return len(b)
 }
 
 // result is the last line of a run that was answered. The result is encoded

@@ -21,12 +21,12 @@ type feed struct {
 	start time.Time
 	news  chan struct{} // holds a value while there is something to take
 
-	mu     sync.Mutex    // guards what follows
-	kept   [2][]byte     // all output until now, by exec.Stream
-	latest happening     // not in the log yet: output of the same stream still joins it
-	log    []byte        // what happened before that, since the last take
-	taken  time.Duration // time of the last happening before the log
-	logged time.Duration // time of the last in it
+	mu     sync.Mutex     // guards what follows
+	kept   [2]exec.Output // all output until now, by exec.Stream
+	latest happening      // not in the log yet: output of the same stream still joins it
+	log    []byte         // what happened before that, since the last take
+	taken  time.Duration  // time of the last happening before the log
+	logged time.Duration  // time of the last in it
 }
 
 // happening is a stage that was reached, or else output of one stream.
@@ -56,7 +56,7 @@ func (f *feed) printed(o exec.OutputInfo) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.kept[o.Stream] = o.Kept
-	n := len(o.Kept) - o.At
+	n := o.Kept.Len() - o.At
 	if f.latest.bytes > 0 && f.latest.stream == o.Stream {
 		f.latest.bytes += n
 		return
@@ -111,8 +111,8 @@ func (f *feed) take() *batch {
 
 // batch is what happened between two looks at a feed.
 type batch struct {
-	kept [2][]byte // all output until then
-	log  []byte    // what is left to read
+	kept [2]exec.Output // all output until then
+	log  []byte         // what is left to read
 	at   time.Duration
 	mem  *memory
 	held int64

@@ -50,8 +50,8 @@ func TestFeedTellsInOrder(t *testing.T) {
 				for h, ok := b.next(); ok; h, ok = b.next() {
 					got = append(got, h)
 				}
-				if len(got) > 0 && (string(b.kept[0]) != "abce"[:len(b.kept[0])] || string(b.kept[1]) != "d"[:len(b.kept[1])]) {
-					t.Errorf("%s: kept %q", name, b.kept)
+				if len(got) > 0 && (string(b.kept[0].Bytes()) != "abce"[:b.kept[0].Len()] || string(b.kept[1].Bytes()) != "d"[:b.kept[1].Len()]) {
+					t.Errorf("%s: kept %q and %q", name, b.kept[0].Bytes(), b.kept[1].Bytes())
 				}
 			}
 			step := 0
@@ -96,7 +96,7 @@ func TestFeedIsSmall(t *testing.T) {
 		f := newFeed(&memory{limit: 1 << 30}, time.Now())
 		kept := make([]byte, n)
 		for i := range n {
-			f.printed(exec.OutputInfo{Stream: exec.Stream(i % c.streams), Kept: kept[:i/c.streams+1], At: i / c.streams})
+			f.printed(exec.OutputInfo{Stream: exec.Stream(i % c.streams), Kept: exec.OutputOf(kept[:i/c.streams+1]), At: i / c.streams})
 		}
 		if used := f.mem.used.Load(); used < c.least || used > c.most || used < int64(len(f.log)) {
 			t.Errorf("%d streams: %d bytes on the account, %d in the log", c.streams, used, len(f.log))

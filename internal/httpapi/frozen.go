@@ -56,9 +56,9 @@ func timingEntry(name string, d time.Duration) string {
 func (f frozen) outputBytes() int64 {
 	switch r := f.result.(type) {
 	case exec.Observed:
-		return int64(len(r.Process.Stdout) + len(r.Process.Stderr))
+		return int64(r.Process.Stdout.Len() + r.Process.Stderr.Len())
 	case exec.Unresolved:
-		return int64(len(r.Process.Stdout) + len(r.Process.Stderr))
+		return int64(r.Process.Stdout.Len() + r.Process.Stderr.Len())
 	}
 	return 0
 }

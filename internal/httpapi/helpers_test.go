@@ -49,8 +49,8 @@ func printAll(r exec.Result, trace *exec.Trace) {
 	case exec.Unresolved:
 		p = r.Process
 	}
-	for s, kept := range [][]byte{p.Stdout, p.Stderr} {
-		if len(kept) > 0 {
+	for s, kept := range []exec.Output{p.Stdout, p.Stderr} {
+		if kept.Len() > 0 {
 			trace.Output(exec.OutputInfo{RunID: r.ID(), Stream: exec.Stream(s), Kept: kept})
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"confined/internal/exec"
 )
 
 // jsonWriter writes JSON as a stream: nothing that is written is kept beyond a
@@ -87,20 +89,61 @@ func (j *jsonWriter) string(s string) {
 }
 
 // bytes writes a Bytes: exactly these bytes, in one of two encodings.
-func (j *jsonWriter) bytes(b []byte) {
-	if utf8.Valid(b) {
+func (j *jsonWriter) bytes(o exec.Output) {
+	if isUTF8(o) {
 		j.raw(`{"encoding":"utf-8","data":"`)
-		j.escaped(b)
+		for piece := range o.Pieces() {
+			j.escaped(piece)
+		}
 	} else {
 		j.raw(`{"encoding":"base64","data":"`)
 		enc := base64.NewEncoder(base64.StdEncoding, j.out)
-		_, _ = enc.Write(b)
+		for piece := range o.Pieces() {
+			_, _ = enc.Write(piece)
+		}
 		_ = enc.Close()
 	}
 	j.raw(`"}`)
 }
 
-// escaped writes the inside of a string. Preconditions: b is valid UTF-8.
+// isUTF8 says whether o is valid UTF-8: a character may lie in several pieces.
+func isUTF8(o exec.Output) bool {
+	var torn []byte // a character of which the rest is still to come
+	for piece := range o.Pieces() {
+		for len(torn) > 0 && len(piece) > 0 {
+			torn, piece = append(torn, piece[0]), piece[1:]
+			switch {
+			case !utf8.FullRune(torn):
+			case !utf8.Valid(torn):
+				return false
+			default:
+				torn = torn[:0]
+			}
+		}
+		whole := len(piece) - unfinished(piece)
+		if !utf8.Valid(piece[:whole]) {
+			return false
+		}
+		torn = append(torn, piece[whole:]...)
+	}
+	return len(torn) == 0
+}
+
+// unfinished is how many bytes at the end of b are the beginning of a character
+// that the bytes to come could complete.
+func unfinished(b []byte) int {
+	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return len(b) - i
+			}
+			break
+		}
+	}
+	return 0
+}
+
+// escaped writes the inside of a string. Preconditions: b is part of valid UTF-8.
 func (j *jsonWriter) escaped(b []byte) {
 	start := 0
 	for i, c := range b {

@@ -1,14 +1,28 @@
 package httpapi
 
-import "sync/atomic"
+import (
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
 
 // memory is the one bound on bytes that requests keep in the daemon: bodies
 // from when they are read until their files are on disk, and outputs until they
 // are answered.
 type memory struct {
-	limit int64
-	used  atomic.Int64
+	limit      int64
+	used       atomic.Int64
+	garbage    atomic.Int64 // given back since the last collection
+	collecting sync.Mutex
 }
+
+// mostGarbage is how much may be given back before it is collected. By itself
+// the collector waits until there is as much garbage as there was memory in use:
+// results of 256 MiB would have as much of their predecessors beside them, and
+// an idle daemon would keep both for minutes. It is so much that the runs of
+// many small programs pass between two collections, and so little that it does
+// not show in what an idle daemon holds.
+const mostGarbage = 4 << 20
 
 // take reserves n bytes, or says that there is no room.
 func (m *memory) take(n int64) bool {
@@ -23,5 +37,21 @@ func (m *memory) take(n int64) bool {
 // later uploads out until it is given back.
 func (m *memory) force(n int64) { m.used.Add(n) }
 
-// give returns what take or force reserved.
-func (m *memory) give(n int64) { m.used.Add(-n) }
+// give returns what take or force reserved, which nobody refers to any more. It
+// does not wait for the collection that this may begin.
+func (m *memory) give(n int64) {
+	m.used.Add(-n)
+	if m.garbage.Add(n) >= mostGarbage {
+		go m.collect()
+	}
+}
+
+// collect returns to the system what was given back before it came to it.
+func (m *memory) collect() {
+	m.collecting.Lock()
+	defer m.collecting.Unlock()
+	if m.garbage.Load() >= mostGarbage {
+		m.garbage.Store(0)
+		debug.FreeOSMemory()
+	}
+}

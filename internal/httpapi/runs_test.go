@@ -53,7 +53,7 @@ func TestListRuns(t *testing.T) {
 			func() { trace.Materialised(exec.MaterialisedInfo{RunID: id, Namespace: "/r/slot-3"}) },
 			func() { trace.Launched(exec.LaunchedInfo{RunID: id, Namespace: "/r/slot-3"}) },
 			func() { trace.Admitted(exec.AdmittedInfo{RunID: id, Namespace: "/r/slot-3"}) },
-			func() { trace.Output(exec.OutputInfo{RunID: id, Kept: []byte("x")}) },
+			func() { trace.Output(exec.OutputInfo{RunID: id, Kept: exec.OutputOf([]byte("x"))}) },
 			func() { trace.Collected(exec.CollectedInfo{RunID: id, Namespace: "/r/slot-3"}) },
 			func() { trace.Settled(exec.SettledInfo{RunID: id, Result: result}) },
 		} {

@@ -146,19 +146,20 @@ type printer struct {
 	trace *exec.Trace
 	id    string
 	kept  [2][]byte
+	parts [2][][]byte // of kept, one for each print
 }
 
 func (p *printer) print(s exec.Stream, text string) {
 	at := len(p.kept[s])
-	p.kept[s] = append(p.kept[s], text...)
-	p.trace.Output(exec.OutputInfo{RunID: p.id, Stream: s, Kept: p.kept[s], At: at})
+	p.kept[s], p.parts[s] = append(p.kept[s], text...), append(p.parts[s], []byte(text))
+	p.trace.Output(exec.OutputInfo{RunID: p.id, Stream: s, Kept: exec.OutputOf(p.parts[s]...), At: at})
 }
 
 // result is what a run that printed this comes to.
 func (p *printer) result() exec.Observed {
 	r := observedResult(p.id)
-	r.Process.Stdout, r.Process.Stderr = p.kept[exec.Stdout], p.kept[exec.Stderr]
-	r.Process.OutputBytes = int64(len(r.Process.Stdout) + len(r.Process.Stderr))
+	r.Process.Stdout, r.Process.Stderr = exec.OutputOf(p.parts[exec.Stdout]...), exec.OutputOf(p.parts[exec.Stderr]...)
+	r.Process.OutputBytes = int64(r.Process.Stdout.Len() + r.Process.Stderr.Len())
 	return r
 }
 

@@ -170,9 +170,9 @@ func TestStreamsAreNeverHeldEncoded(t *testing.T) {
 	for name, fill := range map[string]byte{"text": 'x', "binary": 0xff} {
 		out := bytes.Repeat([]byte{fill}, 4<<20)
 		result := observedResult("x")
-		result.Process.Stdout, result.Process.Stderr = out, nil
+		result.Process.Stdout, result.Process.Stderr = exec.OutputOf(out), exec.Output{}
 		f := newFeed(&memory{limit: 1 << 30}, time.Now())
-		f.printed(exec.OutputInfo{Stream: exec.Stdout, Kept: out})
+		f.printed(exec.OutputInfo{Stream: exec.Stdout, Kept: exec.OutputOf(out)})
 		w := &discardAnswer{header: http.Header{}}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -62,7 +62,7 @@ func (p *trial) trace() *exec.Trace {
 		},
 		Output: func(i exec.OutputInfo) {
 			if i.Stream == exec.Stdout {
-				p.printed(i.Kept)
+				p.printed(i.Kept.Bytes())
 			}
 		},
 	}
@@ -74,9 +74,9 @@ func (p *trial) settle(result exec.Result) {
 	case exec.NotStarted:
 		p.ending = fmt.Sprintf("it was not started: %s: %s", r.Reason, r.Message)
 	case exec.Unresolved:
-		p.output, p.ending = r.Process.Stdout, "it is unresolved: "+said(r.Problems, r.Process)
+		p.output, p.ending = r.Process.Stdout.Bytes(), "it is unresolved: "+said(r.Problems, r.Process)
 	case exec.Observed:
-		p.output = r.Process.Stdout
+		p.output = r.Process.Stdout.Bytes()
 		p.observed(r)
 	}
 }
@@ -89,7 +89,7 @@ func (p *trial) observed(r exec.Observed) {
 	}
 	switch {
 	case sound && exit.Code != nil && *exit.Code == 0:
-	case p.signal == "SIGABRT" && bytes.Contains(r.Process.Stderr, []byte(refusedExec)):
+	case p.signal == "SIGABRT" && bytes.Contains(r.Process.Stderr.Bytes(), []byte(refusedExec)):
 		p.output = append(slices.Clip(p.output), fmt.Sprintf("\n{\"name\":%q,\"code\":\"EPERM\",\"text\":\"Node ended itself\"}\n", becoming)...)
 	default:
 		p.ending = fmt.Sprintf("its end is not as it must be (slot %s): %s", r.Namespace.State, said(r.Problems, r.Process))
@@ -115,5 +115,5 @@ func said(problems []exec.Problem, f exec.ProcessFacts) string {
 	if f.Stopped != "" {
 		words = append(words, "stopped: "+string(f.Stopped))
 	}
-	return strings.Join(append(words, fmt.Sprintf("stderr %.500q", f.Stderr)), "; ")
+	return strings.Join(append(words, fmt.Sprintf("stderr %.500q", f.Stderr.Bytes())), "; ")
 }
