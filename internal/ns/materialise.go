@@ -65,16 +65,18 @@ func (w writer) directory(parent int, n *node, path string) error {
 		return step("open", path, err)
 	}
 	defer unix.Close(fd)
-	// At once: a umask may have left a directory that its owner cannot work in.
-	if err := unix.Fchmod(fd, 0o700); err != nil {
-		return step("set the mode of", path, err)
-	}
 	opened, err := statOf(fd)
 	if err != nil {
 		return step("examine", path, err)
 	}
 	if opened.dev != n.dev || opened.ino != n.ino {
 		return &MismatchError{path, "was replaced while it was being filled"}
+	}
+	// At once: a umask may have left a directory that its owner cannot work in.
+	if opened.perm != 0o700 {
+		if err := unix.Fchmod(fd, 0o700); err != nil {
+			return step("set the mode of", path, err)
+		}
 	}
 	return w.fill(fd, n, path)
 }

@@ -56,7 +56,7 @@ func durably(root int, path string) Disposition {
 func (s *Slot) remove(parent int, n *node, path string) error {
 	fd, err := openDirAt(parent, n.name)
 	if err != nil {
-		return inspection{note: true}.whyNotOpened(parent, n, path, err)
+		return inspection{note: true}.whyNot("open", parent, n, path, err)
 	}
 	err = s.empty(fd, n, path)
 	unix.Close(fd)
