@@ -14,6 +14,7 @@ import (
 // inspection is one walk over a slot. Every walk compares what stat calls tell with the record, and listings exactly. It keeps one descriptor
 // open a level, and one for the file in hand.
 type inspection struct {
+	workers
 	note  bool // note ctimes, instead of comparing them with those noted before
 	read  bool // compare contents too
 	lease bool // read under a lease
@@ -35,10 +36,12 @@ func (i inspection) directory(parent int, n *node, path string) error {
 	if err != nil {
 		return err
 	}
-	for k, c := range n.children {
-		if err := i.child(fd, c, shown[k], path+"/"+c.name); err != nil {
-			return err
-		}
+	err = i.each(len(n.children), func(k int) error {
+		c := n.children[k]
+		return i.child(fd, c, shown[k], path+"/"+c.name)
+	})
+	if err != nil {
+		return err
 	}
 	return i.unmoved(fd, n, path, before.ctimeNs)
 }

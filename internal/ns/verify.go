@@ -68,6 +68,7 @@ func (s *Slot) remember(err error) error {
 
 // inspect walks the slot from its name in the root down, depth first, and ends at the first difference.
 func (s *Slot) inspect(i inspection) error {
+	i.workers = s.workers
 	return i.directory(s.root, s.tree, s.path)
 }
 
