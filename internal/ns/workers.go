@@ -15,18 +15,21 @@ const (
 	manyBytes   = 1 << 20
 )
 
-// workers are what the walks over one slot are shared among: the goroutine that began the walk, and helpers that it starts and waits for. There
-// is a token for each that may run beside the first. Who runs holds one (the first by being there), and who waits for helpers has given
-// his back, so that at most cap(workers) run at a time. nil is the first goroutine alone.
+// workers are what a walk over a slot is shared among: the goroutine that began it, and helpers that it starts and waits for. There is a token
+// for each that may run. Whoever runs holds one, the first by being there, and whoever waits for helpers has given his back: at most
+// cap(workers) run at a time, and since one that waits has nothing open but directories above his helpers, they have together at most
+// cap(workers) descriptors open a level, and as many for the files in hand. nil is the first goroutine alone.
 type workers chan struct{}
 
 // workersFor are those that it takes to walk a tree.
 func workersFor(n *node) workers {
-	entries, bytes := n.weight()
-	most := min(runtime.GOMAXPROCS(0), mostWorkers)
-	if most == 1 || entries < manyEntries && bytes < manyBytes {
+	if entries, bytes := n.weight(); entries < manyEntries && bytes < manyBytes {
 		return nil
 	}
+	return newWorkers(min(runtime.GOMAXPROCS(0), mostWorkers))
+}
+
+func newWorkers(most int) workers {
 	w := make(workers, most)
 	for range most - 1 {
 		w <- struct{}{}
