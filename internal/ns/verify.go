@@ -50,7 +50,7 @@ func (s *Slot) source(name string) pins.Source {
 }
 
 // Recheck establishes that the slot still is what v proves, and that nothing in it was touched in between: what stat calls tell of every entry
-// (ctimes too, so that a swap and a swap back is a change), listings and contents are what Verify found, at one moment of one walk.
+// (ctimes too, so that a swap and a swap back is a change), listings and contents are what Verify found. It is one walk that looks at each once.
 //
 // A *MismatchError means that it changed; any other error that this could not be found out.
 func (s *Slot) Recheck(v *Verified) error {
