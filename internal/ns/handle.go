@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -80,23 +81,50 @@ func namesUpTo(dir, limit int) (names []string, all bool, err error) {
 		return nil, false, err
 	}
 	defer unix.Close(fd)
-	buf := make([]byte, 8192)
-	for len(names) <= limit {
-		n := 0
-		err := again(func() (err error) { n, err = unix.ReadDirent(fd, buf); return err })
-		if err != nil {
-			return nil, false, err
-		}
-		if n <= 0 {
-			break
-		}
-		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+	err = list(fd, func(l listed) bool {
+		names = append(names, l.name)
+		return len(names) <= limit
+	})
+	if err != nil {
+		return nil, false, err
 	}
 	all = len(names) <= limit
 	names = names[:min(len(names), limit)]
 	slices.Sort(names)
 	return names, all, nil
 }
+
+// listed is what a directory itself tells of one of its names.
+type listed struct {
+	name string
+	ino  uint64
+	kind uint32 // the S_IFMT bits; 0 on a file system whose directories do not tell
+}
+
+// list reads an open directory from its read position on, in the directory's order, for as long as more wants more.
+func list(dir int, more func(listed) bool) error {
+	buf := buffers.Get().(*buffer)
+	defer buffers.Put(buf)
+	for {
+		n := 0
+		err := again(func() (err error) { n, err = unix.ReadDirent(dir, buf[:8192]); return err })
+		if err != nil || n <= 0 {
+			return err
+		}
+		for rest := buf[:n]; len(rest) > 0; {
+			var l listed
+			l, rest = cutEntry(rest)
+			if l.ino != 0 && l.name != "." && l.name != ".." && !more(l) {
+				return nil
+			}
+		}
+	}
+}
+
+// buffer is what one goroutine reads into. A larger one reads no faster: SHA-256 takes many times as long as the system calls.
+type buffer [64 << 10]byte
+
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 // again repeats a system call that a signal interrupted; the Go runtime sends itself signals.
 func again(call func() error) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -77,8 +78,8 @@ func helpSnapshot(files map[string]string) (pins.Snapshot, error) {
 	return s, nil
 }
 
-// helpMany takes a snapshot of args[0] files, as deep as may be, through the whole life of a slot with 20 descriptors to spare, and prints
-// how long each stage took.
+// helpMany takes a snapshot of args[0] files, as deep as may be, through the whole life of a slot with no more descriptors to spare than
+// its workers may have, and prints how long each stage took.
 func helpMany(pool *Pool, args []string) error {
 	count, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -99,7 +100,8 @@ func helpMany(pool *Pool, args []string) error {
 	if _, err := pool.List(); err != nil { // which also makes the runtime take the descriptors of its poller
 		return err
 	}
-	if err := spareDescriptors(20); err != nil {
+	// The slot's two, and for each worker one a level, from the slot's to that of the deepest file, and one for the file.
+	if err := spareDescriptors(2 + min(runtime.GOMAXPROCS(0), mostWorkers)*(17+1)); err != nil {
 		return err
 	}
 	s, err := tryClaim(pool)

@@ -1,6 +1,10 @@
 package ns
 
-import "golang.org/x/sys/unix"
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
 
 const fitFileSystems = "APFS"
 
@@ -30,6 +34,12 @@ func bornAt(parent int, name string) (ns int64, known bool, err error) {
 
 // isMountPoint has nothing to add there: macOS has no bind mounts, and another file system shows by its device.
 func isMountPoint(int, string) (bool, error) { return false, nil }
+
+// cutEntry takes the first struct dirent off what getdirentries read.
+func cutEntry(b []byte) (l listed, rest []byte) {
+	size, length := binary.NativeEndian.Uint16(b[16:]), binary.NativeEndian.Uint16(b[18:])
+	return listed{string(b[21 : 21+length]), binary.NativeEndian.Uint64(b), uint32(b[20]) << 12}, b[size:]
+}
 
 // macOS has no leases: the design asks for them on Linux only. A writer that has a file open or mapped during verification is seen there
 // when it writes, by ctime and contents after the run, and not before.

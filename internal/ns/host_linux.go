@@ -1,6 +1,8 @@
 package ns
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"strings"
@@ -91,6 +93,13 @@ func isMountPoint(parent int, name string) (bool, error) {
 	var st unix.Statx_t
 	err := again(func() error { return unix.Statx(parent, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, 0, &st) })
 	return st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0, err
+}
+
+// cutEntry takes the first struct linux_dirent64 off what getdents64 read.
+func cutEntry(b []byte) (l listed, rest []byte) {
+	size := binary.NativeEndian.Uint16(b[16:])
+	name, _, _ := bytes.Cut(b[19:size], []byte{0})
+	return listed{string(name), binary.NativeEndian.Uint64(b), uint32(b[18]) << 12}, b[size:]
 }
 
 // takeLease asks for a read lease on a descriptor open for reading. EAGAIN: somebody has the file open or mapped for writing. It needs the

@@ -14,10 +14,10 @@ import (
 // inspection is one walk over a slot. Every walk compares what stat calls tell with the record, and listings exactly. It keeps one descriptor
 // open a level, and one for the file in hand.
 type inspection struct {
+	workers
 	note  bool // note ctimes, instead of comparing them with those noted before
 	read  bool // compare contents too
 	lease bool // read under a lease
-	buf   []byte
 }
 
 // directory inspects a directory and all below it. What is found inside counts only if its ctime is the same at the end as at the start: no
@@ -25,43 +25,41 @@ type inspection struct {
 func (i inspection) directory(parent int, n *node, path string) error {
 	fd, err := openDirAt(parent, n.name)
 	if err != nil {
-		return i.whyNotOpened(parent, n, path, err)
+		return i.whyNot("open", parent, n, path, err)
 	}
 	defer unix.Close(fd)
 	before, err := i.judge(fd, n, path)
 	if err != nil {
 		return err
 	}
-	names, err := namesIn(fd)
+	shown, err := n.onlyRecorded(fd, path)
 	if err != nil {
-		return step("list", path, err)
-	}
-	if err := n.onlyRecorded(names, path); err != nil {
 		return err
 	}
-	if err := i.children(fd, n, path); err != nil {
+	err = i.each(len(n.children), func(k int) error {
+		c := n.children[k]
+		return i.child(fd, c, shown[k], path+"/"+c.name)
+	})
+	if err != nil {
 		return err
 	}
-	return i.unmoved(fd, n, path, before)
+	return i.unmoved(fd, n, path, before.ctimeNs)
 }
 
-func (i inspection) children(fd int, n *node, path string) error {
-	for _, c := range n.children {
-		var err error
-		switch inner := path + "/" + c.name; {
-		case !c.made: // the listing has shown that nothing has its name
-		case c.dir:
-			err = i.directory(fd, c, inner)
-		case i.read:
-			err = i.file(fd, c, inner)
-		default:
-			err = i.glance(fd, c, inner)
-		}
-		if err != nil {
-			return err
-		}
+// child inspects one entry of an open directory; shown is what the directory's listing told of it.
+func (i inspection) child(parent int, n *node, shown listed, path string) error {
+	switch {
+	case !n.made: // the listing has shown that nothing has its name
+		return nil
+	case n.dir:
+		return i.directory(parent, n, path)
+	case i.read && shown.kind == unix.S_IFREG && shown.ino == n.ino:
+		return i.file(parent, n, path)
 	}
-	return nil
+	if err := i.glance(parent, n, path); err != nil || !i.read {
+		return err
+	}
+	return i.file(parent, n, path)
 }
 
 // glance compares what a stat call by name tells.
@@ -76,15 +74,13 @@ func (i inspection) glance(parent int, n *node, path string) error {
 	return i.compare(n, f, path)
 }
 
-// file reads one file through one descriptor, and everything that is compared is compared of what that descriptor is open on. The glance
-// before it is so that no FIFO, device or socket that took the name is ever opened.
+// file reads one file through one descriptor, and everything that is compared is compared of what that descriptor is open on. It is called
+// when the directory, or a glance, has just told that a regular file has the name, so that no FIFO, device or socket that took it is ever
+// opened.
 func (i inspection) file(parent int, n *node, path string) error {
-	if err := i.glance(parent, n, path); err != nil {
-		return err
-	}
 	fd, err := openAt(parent, n.name, unix.O_RDONLY, 0)
 	if err != nil {
-		return i.whyNotOpened(parent, n, path, err)
+		return i.whyNot("open", parent, n, path, err)
 	}
 	defer unix.Close(fd)
 	if !i.lease {
@@ -93,7 +89,7 @@ func (i inspection) file(parent int, n *node, path string) error {
 	if err := takeLease(fd); errors.Is(err, unix.EAGAIN) {
 		return &MismatchError{path, "is open or mapped for writing by some process, expected no writer"}
 	} else if err != nil {
-		return step("take a read lease on", path, err)
+		return i.whyNot("take a read lease on", parent, n, path, err)
 	}
 	defer dropLease(fd)
 	if err := i.contents(fd, n, path); err != nil {
@@ -107,23 +103,27 @@ func (i inspection) file(parent int, n *node, path string) error {
 	return nil
 }
 
-// contents compares an open file with its record, its bytes too, and nothing moved while they were read.
+// contents compares an open file with its record, its bytes too, and nothing moved while they were read: its ctime is afterwards what was
+// noted just before, or when it was verified. What stat calls tell has precedence.
 func (i inspection) contents(fd int, n *node, path string) error {
-	before, err := i.judge(fd, n, path)
-	if err != nil {
-		return err
+	if i.note {
+		if _, err := i.judge(fd, n, path); err != nil {
+			return err
+		}
 	}
-	sum, err := i.hash(fd, n.size)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	sum, err := digest(fd, n.size)
+	if moved := i.unmoved(fd, n, path, n.ctimeNs); moved != nil {
+		return moved
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &MismatchError{path, fmt.Sprintf("ended before its %d bytes were read", n.size)}
-	}
-	if err != nil {
+	case err != nil:
 		return step("read", path, err)
-	}
-	if sum != n.sum {
+	case sum != n.sum:
 		return &MismatchError{path, fmt.Sprintf("has SHA-256 %x, expected %x", sum, n.sum)}
 	}
-	return i.unmoved(fd, n, path, before)
+	return nil
 }
 
 // judge compares what a descriptor is open on with the record and, when noting, notes its ctime.
@@ -141,7 +141,8 @@ func (i inspection) judge(fd int, n *node, path string) (facts, error) {
 	return f, nil
 }
 
-func (i inspection) unmoved(fd int, n *node, path string, before facts) error {
+// unmoved compares what a descriptor is open on with the record once more, and its ctime with what it was before.
+func (i inspection) unmoved(fd int, n *node, path string, beforeNs int64) error {
 	after, err := statOf(fd)
 	if err != nil {
 		return step("examine", path, err)
@@ -149,14 +150,14 @@ func (i inspection) unmoved(fd int, n *node, path string, before facts) error {
 	if err := i.compare(n, after, path); err != nil {
 		return err
 	}
-	if before.ctimeNs != after.ctimeNs {
-		return &MismatchError{path, "changed while it was being checked: " + ctimes(after.ctimeNs, before.ctimeNs)}
+	if after.ctimeNs != beforeNs {
+		return &MismatchError{path, "changed while it was being checked: " + ctimes(after.ctimeNs, beforeNs)}
 	}
 	return nil
 }
 
-// whyNotOpened prefers the difference that a look by name shows to the error that opening gave.
-func (i inspection) whyNotOpened(parent int, n *node, path string, err error) error {
+// whyNot prefers the difference that a look by name shows to the error that an act on the entry gave.
+func (i inspection) whyNot(act string, parent int, n *node, path string, err error) error {
 	if errors.Is(err, unix.ENOENT) {
 		return &MismatchError{path, "is missing"}
 	}
@@ -166,7 +167,7 @@ func (i inspection) whyNotOpened(parent int, n *node, path string, err error) er
 	if i.lease && errors.Is(err, unix.EWOULDBLOCK) {
 		return &MismatchError{path, "is held by a write lease, expected no writer"}
 	}
-	return step("open", path, err)
+	return step(act, path, err)
 }
 
 func (i inspection) compare(n *node, f facts, path string) error {
@@ -203,11 +204,13 @@ func (n *node) difference(f facts) string {
 	return ""
 }
 
-// hash reads size bytes from the start; that there are no more is for the size in stat to tell.
-func (i inspection) hash(fd int, size int64) (sum [sha256.Size]byte, err error) {
+// digest reads size bytes from the start; that there are no more is for the size in stat to tell.
+func digest(fd int, size int64) (sum [sha256.Size]byte, err error) {
+	buf := buffers.Get().(*buffer)
+	defer buffers.Put(buf)
 	h := sha256.New()
 	for at := int64(0); at < size; {
-		part := i.buf[:min(int64(len(i.buf)), size-at)]
+		part := buf[:min(int64(len(buf)), size-at)]
 		n := 0
 		if err := again(func() (err error) { n, err = unix.Pread(fd, part, at); return err }); err != nil {
 			return sum, err

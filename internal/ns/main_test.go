@@ -46,7 +46,7 @@ func helperCommand(t *testing.T, args ...string) *osexec.Cmd {
 }
 
 // fitDir is a fresh canonical 0700 directory on a file system that a root may be on, removed with all in it when the test ends.
-func fitDir(t *testing.T) string {
+func fitDir(t testing.TB) string {
 	t.Helper()
 	here, err := os.Getwd()
 	if err != nil {
@@ -78,12 +78,12 @@ func judgeFit(dir string) bool {
 
 // world is one root with its state directory, as one daemon sees it.
 type world struct {
-	t           *testing.T
+	t           testing.TB
 	root, state string
 	pool        *Pool
 }
 
-func newWorld(t *testing.T, maxRetained int) *world {
+func newWorld(t testing.TB, maxRetained int) *world {
 	t.Helper()
 	dir := fitDir(t)
 	w := &world{t: t, root: dir + "/root", state: dir + "/state"}
@@ -103,7 +103,7 @@ func (w *world) newPool(maxRetained int) *Pool {
 	return p
 }
 
-func claim(t *testing.T, p *Pool) *Slot {
+func claim(t testing.TB, p *Pool) *Slot {
 	t.Helper()
 	s, err := tryClaim(p)
 	must(t, err)
@@ -202,7 +202,7 @@ func mismatchAt(t *testing.T, err error, path string) {
 }
 
 // tree is everything below a directory with its inode, links not followed.
-func tree(t *testing.T, dir string) map[string]uint64 {
+func tree(t testing.TB, dir string) map[string]uint64 {
 	t.Helper()
 	found := map[string]uint64{}
 	must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {

@@ -23,7 +23,8 @@ func (s *Slot) Materialise(runID string, program, input pins.Snapshot, o Owner) 
 	s.stage, s.runID = partial, runID
 	s.pool.setRunID(s.number, runID)
 	s.tree.children = planSlot(program, input, newCanary())
-	if err := (writer{owner: o}).fill(s.dir, s.tree, s.path); err != nil {
+	s.workers = workersFor(s.tree)
+	if err := (writer{workers: s.workers, owner: o}).fill(s.dir, s.tree, s.path); err != nil {
 		return err
 	}
 	s.stage = materialised
@@ -31,18 +32,22 @@ func (s *Slot) Materialise(runID string, program, input pins.Snapshot, o Owner) 
 }
 
 // writer applies a plan. It keeps one descriptor open a level, and one for the file in hand.
-type writer struct{ owner Owner }
+type writer struct {
+	workers
+	owner Owner
+}
 
 // fill makes the children of an open directory, then gives the directory itself away: the slot's own last of all.
 func (w writer) fill(dir int, n *node, path string) error {
-	for _, c := range n.children {
-		build := w.file
+	err := w.each(len(n.children), func(k int) error {
+		c, build := n.children[k], w.file
 		if c.dir {
 			build = w.directory
 		}
-		if err := build(dir, c, path+"/"+c.name); err != nil {
-			return err
-		}
+		return build(dir, c, path+"/"+c.name)
+	})
+	if err != nil {
+		return err
 	}
 	if err := w.settleModes(dir, n, 0o700); err != nil {
 		return step("own", path, err)
@@ -65,16 +70,18 @@ func (w writer) directory(parent int, n *node, path string) error {
 		return step("open", path, err)
 	}
 	defer unix.Close(fd)
-	// At once: a umask may have left a directory that its owner cannot work in.
-	if err := unix.Fchmod(fd, 0o700); err != nil {
-		return step("set the mode of", path, err)
-	}
 	opened, err := statOf(fd)
 	if err != nil {
 		return step("examine", path, err)
 	}
 	if opened.dev != n.dev || opened.ino != n.ino {
 		return &MismatchError{path, "was replaced while it was being filled"}
+	}
+	// At once: a umask may have left a directory that its owner cannot work in.
+	if opened.perm != 0o700 {
+		if err := unix.Fchmod(fd, 0o700); err != nil {
+			return step("set the mode of", path, err)
+		}
 	}
 	return w.fill(fd, n, path)
 }

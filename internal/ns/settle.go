@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,8 +13,8 @@ import (
 // Remove deletes what this package put into the slot, and the slot, and settles the claim. Before the first deletion everything is compared
 // with the record (identity, owner, kind, links, size, exact listings, and ctimes once Verify noted them; contents are not read again), and
 // before each deletion that entry once more. A slot of which Verify or Recheck told a mismatch is quarantined at once. It never deletes an
-// entry that it did not make, and stops at the first surprise: the slot is then quarantined, with the reason surprise for a difference and
-// RemovalFailed when the system refused to look or to delete.
+// entry that it did not make, and stops at the first surprise: of a large slot, when each of its workers has done the entry in hand. The slot is
+// then quarantined, with the reason surprise for a difference and RemovalFailed when the system refused to look or to delete.
 //
 // A rival of the same user who swaps an entry between the last look and the unlink loses that entry: no system call closes that gap.
 func (s *Slot) Remove(surprise QuarantineReason) Disposition {
@@ -23,7 +24,7 @@ func (s *Slot) Remove(surprise QuarantineReason) Disposition {
 		err = s.inspect(inspection{})
 	}
 	if err == nil {
-		err = s.remove(s.root, s.tree, s.path)
+		err = s.clear()
 	}
 	switch {
 	case err == nil:
@@ -33,6 +34,11 @@ func (s *Slot) Remove(surprise QuarantineReason) Disposition {
 	default:
 		return s.Quarantine(RemovalFailed, err.Error())
 	}
+}
+
+// clear deletes the recorded entries, the slot's own last of all.
+func (s *Slot) clear() error {
+	return (&clearing{workers: s.workers}).directory(s.root, s.tree, s.path)
 }
 
 // removed settles a slot whose entry is gone.
@@ -52,15 +58,21 @@ func durably(root int, path string) Disposition {
 	return d
 }
 
-// remove deletes one recorded directory, children first.
-func (s *Slot) remove(parent int, n *node, path string) error {
+// clearing deletes what was recorded, entry by entry, each compared with the record first. As every walk it keeps one descriptor open a level.
+type clearing struct {
+	workers
+	halted atomic.Bool // by the first surprise: nobody begins another entry, and only who met it tells
+}
+
+// directory deletes one recorded directory, children first.
+func (c *clearing) directory(parent int, n *node, path string) error {
 	fd, err := openDirAt(parent, n.name)
 	if err != nil {
-		return inspection{note: true}.whyNotOpened(parent, n, path, err)
+		return inspection{note: true}.whyNot("open", parent, n, path, err)
 	}
-	err = s.empty(fd, n, path)
+	err = c.empty(fd, n, path)
 	unix.Close(fd)
-	if err != nil {
+	if err != nil || c.halted.Load() {
 		return err
 	}
 	// Our own unlinks moved this directory's ctime, so it is no longer compared.
@@ -71,7 +83,7 @@ func (s *Slot) remove(parent int, n *node, path string) error {
 }
 
 // empty deletes the recorded entries of an open directory that is still the recorded one.
-func (s *Slot) empty(fd int, n *node, path string) error {
+func (c *clearing) empty(fd int, n *node, path string) error {
 	f, err := statOf(fd)
 	if err != nil {
 		return step("examine", path, err)
@@ -79,24 +91,27 @@ func (s *Slot) empty(fd int, n *node, path string) error {
 	if problem := n.difference(f); problem != "" {
 		return &MismatchError{path, problem}
 	}
-	for _, c := range n.children {
-		inner := path + "/" + c.name
-		switch {
-		case !c.made:
-			continue
-		case c.dir:
-			err = s.remove(fd, c, inner)
-		default:
-			err = s.unlink(fd, c, inner)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.each(len(n.children), func(k int) error {
+		return c.entry(fd, n.children[k], path+"/"+n.children[k].name)
+	})
 }
 
-func (s *Slot) unlink(parent int, n *node, path string) error {
+func (c *clearing) entry(parent int, n *node, path string) error {
+	if !n.made || c.halted.Load() {
+		return nil
+	}
+	remove := c.unlink
+	if n.dir {
+		remove = c.directory
+	}
+	err := remove(parent, n, path)
+	if err != nil {
+		c.halted.Store(true)
+	}
+	return err
+}
+
+func (c *clearing) unlink(parent int, n *node, path string) error {
 	if err := (inspection{}).glance(parent, n, path); err != nil {
 		return err
 	}

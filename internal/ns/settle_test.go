@@ -59,7 +59,7 @@ func TestRemovalStopsAtTheFirstSurprise(t *testing.T) {
 			if name == "a file replaced" {
 				must(t, os.Rename(s.Path()+"/x", s.Path()+c.at))
 			}
-			mismatchAt(t, s.remove(s.root, s.tree, s.path), s.Path()+c.at)
+			mismatchAt(t, s.clear(), s.Path()+c.at)
 			for _, path := range c.gone {
 				if _, err := os.Lstat(s.Path() + path); err == nil {
 					t.Errorf("%s is still there", path)
@@ -149,7 +149,7 @@ func TestPartialForWantOf(t *testing.T) {
 	}
 }
 
-// TestManyFiles takes 10,000 files and a path of 16 segments through a slot with 20 descriptors.
+// TestManyFiles takes 10,000 files and a path of 16 segments through a slot with a bounded number of descriptors.
 func TestManyFiles(t *testing.T) {
 	w := newWorld(t, 8)
 	out, err := helperCommand(t, "many", w.root, w.state, "10000").Output()

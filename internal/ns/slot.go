@@ -44,16 +44,17 @@ const (
 // Slot is a claimed slot: a directory that this process made, holds open and holds locked until it is settled by Remove or Quarantine,
 // exactly once. It is for one goroutine at a time.
 type Slot struct {
-	pool   *Pool
-	number int
-	path   string
-	root   int // a descriptor of its own on the root
-	dir    int // the slot's directory; holds LOCK_EX, which tells every other daemon that a live one has it
-	tree   *node
-	stage  stage
-	runID  string
-	proof  *Verified // of the last successful Verify
-	seen   error     // the first mismatch that Verify or Recheck told: such a slot is never removed
+	pool    *Pool
+	number  int
+	path    string
+	root    int // a descriptor of its own on the root
+	dir     int // the slot's directory; holds LOCK_EX, which tells every other daemon that a live one has it
+	tree    *node
+	workers // for all of its walks
+	stage   stage
+	runID   string
+	proof   *Verified // of the last successful Verify
+	seen    error     // the first mismatch that Verify or Recheck told: such a slot is never removed
 }
 
 // Name is slot-<n>.

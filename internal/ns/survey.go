@@ -56,13 +56,11 @@ type survey struct {
 	slot        string // its path, for messages
 	count, text int    // entries so far, and bytes of their paths
 	hidden      string // why not everything could be shown, the first reason; empty when everything was
-	buf         []byte
 }
 
 // conduct surveys an open directory that has that name in root. The only error is that of the context: what cannot be seen is left out, and
 // told in hidden.
 func (s *survey) conduct(root, dir int, name string) (*entry, error) {
-	s.buf = make([]byte, 256<<10)
 	top := &entry{name: name}
 	var err error
 	if top.facts, err = statOf(dir); err != nil {
@@ -187,7 +185,7 @@ func (s *survey) read(parent int, e *entry) {
 		return
 	}
 	defer unix.Close(fd)
-	sum, err := inspection{buf: s.buf}.hash(fd, e.facts.size)
+	sum, err := digest(fd, e.facts.size)
 	if after, statErr := statOf(fd); statErr != nil || after != e.facts {
 		s.hide(e.path, "changed while it was looked at")
 	}

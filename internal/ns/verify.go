@@ -49,15 +49,12 @@ func (s *Slot) source(name string) pins.Source {
 	return pins.Source{Path: s.path + "/" + name, Dev: n.dev, Ino: n.ino}
 }
 
-// Recheck establishes that the slot still is what v proves, and that nothing in it was touched in between: first what stat calls tell of every
-// entry (ctimes too, so that a swap and a swap back is a change), then the contents.
+// Recheck establishes that the slot still is what v proves, and that nothing in it was touched in between: what stat calls tell of every entry
+// (ctimes too, so that a swap and a swap back is a change), listings and contents are what Verify found. It is one walk that looks at each once.
 //
 // A *MismatchError means that it changed; any other error that this could not be found out.
 func (s *Slot) Recheck(v *Verified) error {
 	s.must(s.stage == verified && v != nil && v == s.proof, "Recheck")
-	if err := s.inspect(inspection{}); err != nil {
-		return s.remember(err)
-	}
 	return s.remember(s.inspect(inspection{read: true}))
 }
 
@@ -71,9 +68,7 @@ func (s *Slot) remember(err error) error {
 
 // inspect walks the slot from its name in the root down, depth first, and ends at the first difference.
 func (s *Slot) inspect(i inspection) error {
-	if i.read {
-		i.buf = make([]byte, 256<<10)
-	}
+	i.workers = s.workers
 	return i.directory(s.root, s.tree, s.path)
 }
 
@@ -83,16 +78,30 @@ func isMismatch(err error) bool {
 	return errors.As(err, &m)
 }
 
-// onlyRecorded ends at the first name that is not of our making; that none is missing is seen when each is looked at.
-func (n *node) onlyRecorded(names []string, path string) error {
-	recorded := make(map[string]bool, len(n.children))
-	for _, c := range n.children {
-		recorded[c.name] = c.made
-	}
-	for _, name := range names {
-		if !recorded[name] {
-			return &MismatchError{path + "/" + printable(name), "was not put there"}
+// onlyRecorded lists an open directory and establishes that no name in it is not of our making; else it tells the first one. What the
+// directory tells of each child is returned in their order, as nothing where it has no such name: that none is missing is seen when each is
+// looked at.
+func (n *node) onlyRecorded(fd int, path string) ([]listed, error) {
+	ours := make(map[string]int, len(n.children))
+	for k, c := range n.children {
+		if c.made {
+			ours[c.name] = k
 		}
 	}
-	return nil
+	shown, stranger := make([]listed, len(n.children)), ""
+	err := list(fd, func(l listed) bool {
+		if k, recorded := ours[l.name]; recorded {
+			shown[k] = l
+		} else if stranger == "" || l.name < stranger {
+			stranger = l.name
+		}
+		return true
+	})
+	if err != nil {
+		return nil, step("list", path, err)
+	}
+	if stranger != "" {
+		return nil, &MismatchError{path + "/" + printable(stranger), "was not put there"}
+	}
+	return shown, nil
 }
