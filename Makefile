@@ -52,10 +52,14 @@ faults: ## the fault table, 50 times in a row with the race detector
 	dir="$$(packaging/fit-dir.sh faults)" && \
 	TMPDIR="$$dir" FAULT_ROUNDS=$(ROUNDS) go test -race -count=1 -timeout=4h -run='^(TestFaults|TestMoreRunsThanSlots)$$' $(TESTFLAGS) ./internal/exec
 
-bench: ## confined runs against plain node, as ratios
+# How much is measured, as in `make bench BENCH=quick`: full, quick (what CI
+# judges) or docs (full, into docs/performance.md).
+BENCH ?= full
+
+bench: ## confined programs against plain node, as ratios
 	@packaging/need.sh host go npm
 	@$(MAKE) --no-print-directory node
-	dir="$$(packaging/fit-dir.sh bench)" && TMPDIR="$$dir" go test -run='^$$' -bench=. $(TESTFLAGS) ./...
+	@packaging/bench.sh "$(BENCH)"
 
 # How long the load lasts, as in `make load LOAD=30s`.
 LOAD ?= 10m

@@ -21,6 +21,8 @@ var mayDial = map[string]string{
 	"dial":              "what is read is judged when the test is over",
 	"TestMetricsListen": "this port serves /metrics alone and is not the contract's",
 	"TestSocketInUse":   "the stranger is no daemon",
+	"goJudge":           "another sandbox",
+	"judged":            "another sandbox",
 }
 
 // TestNobodyBypassesTheContract: no test has a client or a connection whose
