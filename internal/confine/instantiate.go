@@ -137,8 +137,9 @@ func (j Job) words() (map[string][]string, error) {
 
 func source(s pins.Source) string { return strconv.Quote(s.Path) + " " + inode{s.Dev, s.Ino}.String() }
 
-// imagePath is what /proc/self/maps calls the sealed copy, a memfd of that name (proc_pid_maps(5)).
-const imagePath = "/memfd:" + pins.ImageName + " (deleted)"
+// ImagePath is what the kernel calls the sealed copy of Node, a memfd of that name, as in /proc/PID/exe and /proc/PID/maps; and where a process
+// that runs it finds it.
+const ImagePath = "/memfd:" + pins.ImageName + " (deleted)"
 
 // image is the words of the sealed copy, if there is one.
 func (j Job) image() ([]string, error) {
@@ -149,7 +150,7 @@ func (j Job) image() ([]string, error) {
 	if err := unix.Fstat(int(j.Image.Fd()), &st); err != nil {
 		return nil, fmt.Errorf("the sealed copy of Node: %w", err)
 	}
-	return []string{strconv.Quote(imagePath) + " " + inode{uint64(st.Dev), st.Ino}.String()}, nil
+	return []string{strconv.Quote(ImagePath) + " " + inode{uint64(st.Dev), st.Ino}.String()}, nil
 }
 
 // check holds the job against what the preload takes for granted: that everything of a run lies in one directory under fixed names.

@@ -1,12 +1,15 @@
 package prove
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"confined/internal/confine"
 )
 
 // looks are what the host sees of a live program, before it acts: what it is to the kernel, what it holds, and what it can see.
@@ -88,10 +91,21 @@ func placeLooks(same string) []Probe {
 		{Name: "a session of its own, without a terminal", Evidence: is("process group, session and terminal in /proc/PID/stat", session, func(v *view) string { return fmt.Sprintf("%d %d 0", v.pid, v.pid) })},
 		{Name: "the first to go when memory is short", Evidence: inheriting(file("oom_score_adj", "1000"))},
 		{Name: "no memory in a core dump", Evidence: inheriting(file("coredump_filter", "00000000"))},
-		{Name: "the pinned executable", NoControl: same, Evidence: Evidence{Text: "/proc/PID/exe against the pinned file", look: func(v *view) (string, bool) {
-			return v.link("exe"), !sameFile(fmt.Sprintf("/proc/%d/exe", v.pid), v.runtime.Node)
-		}}},
+		{Name: "the pinned executable", NoControl: same, Evidence: Evidence{Text: "where /proc/PID/exe leads, and the SHA-256 of what is there against the pin", look: executable}},
 	}
+}
+
+func executable(v *view) (found string, weak bool) {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/exe", v.pid))
+	if err != nil {
+		return err.Error(), true
+	}
+	where := v.runtime.Node
+	if v.sealed {
+		where = confine.ImagePath
+	}
+	found = v.link("exe")
+	return found, found != where || fmt.Sprintf("%x", sha256.Sum256(content)) != v.runtime.NodeSHA256()
 }
 
 func file(name, want string) Evidence {

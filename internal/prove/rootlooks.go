@@ -84,7 +84,7 @@ func (v *view) mountLines() []mountLine {
 		if len(f) < 7 || !slices.Contains(f[6:], "-") {
 			return nil // no mountinfo, but why it cannot be read
 		}
-		all = append(all, mountLine{f[4], strings.Split(f[5], ","), strings.Join(f[6:], " ")})
+		all = append(all, mountLine{strings.ReplaceAll(f[4], `\040`, " "), strings.Split(f[5], ","), strings.Join(f[6:], " ")})
 	}
 	return all
 }

@@ -17,6 +17,7 @@ type subject struct {
 	kind     Kind
 	executor *exec.Executor
 	runtime  pins.Runtime
+	sealed   bool   // what runs is a sealed copy
 	addon    string // a native module, for Node to load; empty when none could be compiled
 }
 

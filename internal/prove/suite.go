@@ -134,7 +134,7 @@ func (s *suite) newSubject(ctx context.Context, kind Kind, binary string) (*subj
 	if err != nil {
 		return nil, err
 	}
-	return &subject{kind: kind, executor: executor, runtime: d.Runtime}, nil
+	return &subject{kind: kind, executor: executor, runtime: d.Runtime, sealed: d.Integrity == exec.IntegritySealed}, nil
 }
 
 // onlyTheFirst takes the runtime that it is asked for first for the one under test, and admits no other.

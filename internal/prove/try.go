@@ -152,7 +152,7 @@ func (s *suite) newFixture(c *subject, slot string, u user, table []Probe, undo 
 	if err != nil {
 		return nil, err
 	}
-	fixture.view = view{slot: fixture.slot, user: u, runtime: c.runtime, other: s.neighbour.process.Pid}
+	fixture.view = view{slot: fixture.slot, user: u, runtime: c.runtime, sealed: c.sealed, other: s.neighbour.process.Pid}
 	fixture.sights = slices.DeleteFunc(slices.Clone(table), func(p Probe) bool { return p.Kind != Look })
 	return fixture, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"confined/internal/confine"
 	"confined/internal/pins"
 )
 
@@ -16,7 +17,8 @@ type view struct {
 	slot    string
 	user    user
 	runtime pins.Runtime
-	other   int // the process of another run
+	sealed  bool // a sealed copy of Node is executed
+	other   int  // the process of another run
 }
 
 // proc is a file of /proc/PID; one that cannot be read says why.
@@ -75,6 +77,9 @@ func (v *view) mounted() []string {
 		"/proc/self/stat", "/proc/self/statm", "/proc/self/status", "/proc/self/maps"}
 	for _, f := range v.runtime.Files {
 		all = append(all, f.Path)
+	}
+	if v.sealed {
+		all = append(all, confine.ImagePath)
 	}
 	return all
 }
