@@ -23,7 +23,7 @@ func BenchmarkStage(b *testing.B) {
 // BenchmarkHello pairs a confined hello with a plain one of the same Node.
 func BenchmarkHello(b *testing.B) {
 	s := newSlot(b, map[string]string{"program/main.mjs": `console.log('hello')`})
-	i := instance(b, s.job(b, nodeClosure(b), "main.mjs"))
+	i := instance(b, s.sealedJob(b, "main.mjs"))
 	var confined, plain time.Duration
 	for b.Loop() {
 		begin := time.Now()

@@ -44,10 +44,11 @@ type Job struct {
 
 // Instance is the profile of one run together with the argument list of its Node. Only Instantiate makes one.
 type Instance struct {
-	text  string
-	argv  []string
-	slot  int
-	image *os.File // or nil
+	text    string
+	profile *profile // what text says
+	argv    []string
+	slot    int
+	image   *os.File // or nil
 }
 
 // Text is the profile text that the launch is planned from: canonical, without comments.
@@ -113,7 +114,7 @@ func MaxDescriptors(slots int) int64 {
 // Precondition: the caller's goroutine is locked to its thread, and stays so until the process was reaped. The kernel ends the process when
 // the thread that started it ends.
 func Launch(i Instance) (*Process, error) {
-	if i.text == "" {
+	if i.profile == nil {
 		return nil, errors.New("launch: no instance")
 	}
 	return launch(i)

@@ -3,20 +3,25 @@
 // # The profile
 //
 // linux.profile is a list for reviewers: every file that the program can see, every system call it can make, every limit, each with its
-// reason. [Instantiate] fills in what differs between runs; the text that comes out is what the launch stage obeys, and its digest is part
+// reason. [Instantiate] fills in what differs between runs; the launch is planned from the text that comes out, and its digest is part
 // of the run's result. Planners (the parser, the layout of the private root, the Landlock rules, the filter's program) are pure, compile
 // everywhere and are tested everywhere; the files whose names end in _linux.go hold calls and no choices.
 //
 // # The launch
 //
-//	host                                        this binary again, then Node: one process
-//	Launch ── clone(NEWUSER, NEWNS), exec ────→ Stage: sees to it that it can do less and less
+//	host                                        a copy of the daemon, then Node: one process
+//	Launch: plan, fork(NEWUSER, NEWNS) ───────→ takes its four pipes, closes all else
+//	maps its ids, says so ────────────────────→ performs the plan: it can do less and less
 //	eight lines ←────────────── descriptor 3 ── the limits as the kernel has them
-//	                                            execve Node, the one exec of its life
+//	the exec lock's listener ←───────────────── a filter that asks about execveat
+//	consents, once, and lets go of it ────────→ execveat Node, the one exec of its life
 //	                                            preload: each layer denies one act
 //	GoByte ─── descriptor 0 ──────────────────→ waits; end of file refuses
 //	record ←─────────────────── descriptor 3 ── admitted, then closed
 //	                                            the program loads
+//
+// The plan is a list of system calls with their arguments, laid out by the daemon (stage_linux.go and the files of the steps). The child makes
+// them one after the other (child_linux.go) and has no other code: no runtime starts, nothing is parsed, allocated or decided in it.
 //
 // Descriptors 1 and 2 are the program's output. A stage that fails says `confined: STEP: reason` on descriptor 2 and exits with
 // [RefusalCode]; so does a preload that refuses, after its record. Nothing the process says or does decides whether it was confined: the host

@@ -140,6 +140,13 @@ func instance(t testing.TB, j Job) Instance {
 	return i
 }
 
+// saying is the instance with another text.
+func (i Instance) saying(text string) (Instance, error) {
+	p, err := parseProfile(text)
+	i.text, i.profile = text, p
+	return i, err
+}
+
 // running is a launched process. Its test's goroutine is locked to its thread until finish.
 type running struct{ *Process }
 

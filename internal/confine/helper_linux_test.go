@@ -26,7 +26,10 @@ func help(name string) error {
 	if err := json.NewDecoder(os.Stdin).Decode(&t); err != nil {
 		return err
 	}
-	i := Instance{text: t.Text, argv: t.Argv}
+	i, err := Instance{argv: t.Argv}.saying(t.Text)
+	if err != nil {
+		return err
+	}
 	switch name {
 	case "daemon":
 		return helpDaemon(i)

@@ -8,6 +8,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -33,9 +34,11 @@ const maxText = 128<<10 - 1
 
 // Profile is the identity of what a run may do: the commented template, the environment's names, and the other fixed parts. Every edit of
 // any of them moves the digest.
-func Profile() pins.Profile {
+func Profile() pins.Profile { return fixedProfile() }
+
+var fixedProfile = sync.OnceValue(func() pins.Profile {
 	return pins.NewProfile(profileName, template, environmentNames(), profileParts())
-}
+})
 
 func profileParts() []pins.ProfilePart {
 	return []pins.ProfilePart{
@@ -59,21 +62,22 @@ func Instantiate(j Job) (Instance, error) {
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)
 	}
-	text, err := fill(template, words)
+	text, err := fill(templateLines(), words)
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)
 	}
 	if len(text) > maxText {
 		return Instance{}, fmt.Errorf("instantiate: the profile has %d bytes, more than %d", len(text), maxText)
 	}
-	if _, err := parseProfile(text); err != nil {
+	profile, err := parseProfile(text)
+	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)
 	}
 	argv, err := j.argv()
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)
 	}
-	return Instance{text: text, argv: argv, slot: j.Slot, image: j.Image}, nil
+	return Instance{text: text, profile: profile, argv: argv, slot: j.Slot, image: j.Image}, nil
 }
 
 // argv is Node's argument list. Node takes its own path from the first, also in workers.
@@ -200,21 +204,37 @@ func (j Job) files() (libraries, executables []string, err error) {
 	return libraries, executables, nil
 }
 
-// fill replaces the placeholders of a template and drops its comments and layout. Values are whole words, already in their final form, so
-// none can become anything else; a line whose placeholder has n values becomes n lines.
-func fill(template string, words map[string][]string) (string, error) {
-	var b strings.Builder
+// templateLines are the words of the template's lines, without comments and layout. That it can be read is for a test to show.
+var templateLines = sync.OnceValue(func() [][]string {
+	lines, err := readTemplate(template)
+	if err != nil {
+		panic("confine: bug: " + err.Error())
+	}
+	return lines
+})
+
+func readTemplate(template string) ([][]string, error) {
+	var lines [][]string
 	for i, line := range strings.Split(template, "\n") {
 		fields, err := fieldsOf(line)
 		if err != nil {
-			return "", fmt.Errorf("template line %d: %w", i+1, err)
+			return nil, fmt.Errorf("template line %d: %w", i+1, err)
 		}
-		if len(fields) == 0 {
-			continue
+		if len(fields) > 0 {
+			lines = append(lines, fields)
 		}
+	}
+	return lines, nil
+}
+
+// fill replaces the placeholders of a template's lines. Values are whole words, already in their final form, so none can become anything else;
+// a line whose placeholder has n values becomes n lines.
+func fill(lines [][]string, words map[string][]string) (string, error) {
+	var b strings.Builder
+	for _, fields := range lines {
 		filled, err := fillLine(fields, words)
 		if err != nil {
-			return "", fmt.Errorf("template line %d: %w", i+1, err)
+			return "", fmt.Errorf("template: %s: %w", strings.Join(fields, " "), err)
 		}
 		for _, line := range filled {
 			b.WriteString(line + "\n")

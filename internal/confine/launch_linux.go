@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -60,11 +61,30 @@ func (p *Process) start(s *stage, slot int) (err error) {
 	if err := mapIDs(p.PID, s.profile, slot); err != nil {
 		return in("launch", explainSpawn(err))
 	}
-	// A child that is gone already says why on Stderr.
-	_, _ = p.lock.Read(make([]byte, 1))
-	_, _ = p.begin.Write([]byte{1})
+	err = p.awaitChild()
+	_, _ = p.begin.Write([]byte{1}) // a child that is gone already says why on Stderr
 	_ = p.begin.Close()
-	return nil
+	return in("launch: start", err)
+}
+
+// childPatience is how long a child may take to close what it has of ours. It takes some microseconds, unless somebody else stops it: then the run
+// goes on to its own timeout.
+const childPatience = time.Second
+
+// awaitChild returns when the child has said that it holds nothing of ours, or is gone. It waits in the kernel: the thread is this run's own.
+func (p *Process) awaitChild() error {
+	conn, err := p.lock.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return conn.Control(func(fd uintptr) {
+		polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		for err := unix.EINTR; err == unix.EINTR; {
+			_, e := unix.Poll(polled, int(childPatience.Milliseconds()))
+			err, _ = e.(unix.Errno)
+		}
+		_, _ = unix.Read(int(fd), make([]byte, 1))
+	})
 }
 
 // giveUp lets the child end, which waits for a word that does not come, and reaps it.

@@ -168,20 +168,20 @@ func TestBrokenProfiles(t *testing.T) {
 	_, rules, _ := strings.Cut(good.text, lineDefault+"\n")
 	for _, row := range []struct{ name, old, new, control, stderr string }{
 		{"none", "", "", admittedRecord, ""},
-		{"a syntax error", "default EPERM\n", "default EPERM!\n", "", "launch: arguments: profile: line"},
+		{"a syntax error", "default EPERM\n", "default EPERM!\n", "", "profile: line"},
 		{"no canary line", "canary " + strconv.Quote(canary.Path) + " " + id + "\n", "", "", "confined: canary: the profile has none"},
 		{"a canary of another inode", id, inode{canary.Dev, canary.Ino + 1}.String(), "", "confined: mounts: " + canary.Path + ": is not "},
 		{"a canary of another device", id, inode{canary.Dev + 1, canary.Ino}.String(), "", "confined: mounts: " + canary.Path + ": is not "},
-		{"a program that is a file", fmt.Sprintf("tree %q", s.dir+"/program"), fmt.Sprintf("file %q", s.dir+"/program"), "", "launch: arguments: profile: line"},
+		{"a program that is a file", fmt.Sprintf("tree %q", s.dir+"/program"), fmt.Sprintf("file %q", s.dir+"/program"), "", "profile: line"},
 		{"another uid", "user 65534 outside", "user 65533 outside", "", "launch: identity: the profile has user {65533 "},
 		{"another uid outside", "group 65534 outside ", "group 65534 outside 9", "", "launch: identity: the profile has user {65534 "},
 		{"a canary under a rule", fmt.Sprintf("canary %q %s\n", canary.Path, id), fmt.Sprintf("canary %q %d:%d\nfile %q %s read\n", other.Path, other.Dev, other.Ino, canary.Path, id), refused, ""},
 		{"a filter that allows statfs", "allow exit ", "allow statfs exit ", refused, ""},
 		{"a root with more of /proc", "proc \"/proc/self/stat\" read\n", "proc \"/proc/self/stat\" read\ntext \"/proc/self/fd\" \"\" read\n", refused, ""},
 		{"a filter that allows every call", rules, everyCall(), refused, ""},
-		{"a filter that allows what it does not name", "default EPERM\n", "default allow\n", "", "launch: arguments: profile: line"},
-		{"a second exec", "once execveat\n", "allow execveat\n", "", "launch: arguments: profile: filter: 0 exec locks"},
-		{"a right to write", " read list\n", " read list write\n", "", "launch: arguments: profile: line"},
+		{"a filter that allows what it does not name", "default EPERM\n", "default allow\n", "", "profile: line"},
+		{"a second exec", "once execveat\n", "allow execveat\n", "", "profile: filter: 0 exec locks"},
+		{"a right to write", " read list\n", " read list write\n", "", "profile: line"},
 		{"a canary elsewhere", "environment HOME \"" + s.dir + "/home\"", "environment HOME \"/elsewhere/home\"", refused, ""},
 		{"one page of memory", "limit data 4294967296", "limit data 4096", "", ""},
 		{"an exec lock on nothing", "allow openat ", "allow ", limitLines("20", "64"), ""},
@@ -190,8 +190,13 @@ func TestBrokenProfiles(t *testing.T) {
 			if !strings.Contains(good.text, row.old) {
 				t.Fatalf("the text has no %q", row.old)
 			}
-			broken := good
-			broken.text = strings.Replace(good.text, row.old, row.new, 1)
+			broken, err := good.saying(strings.Replace(good.text, row.old, row.new, 1))
+			if err != nil || strings.HasPrefix(row.stderr, "profile: ") {
+				if err == nil || !strings.HasPrefix(err.Error(), row.stderr) || row.stderr == "" {
+					t.Errorf("read as a profile: %v", err)
+				}
+				return
+			}
 			if strings.HasPrefix(row.stderr, "launch: ") {
 				mustNotLaunch(t, broken, row.stderr)
 				return

@@ -87,17 +87,13 @@ func launchSteps() []planned {
 	}
 }
 
-// newStage plans the launch of an instance from its text, which is all that the digest of a run covers.
+// newStage plans the launch of an instance.
 func newStage(i Instance, g given) (*stage, error) {
-	p, err := parseProfile(i.text)
+	plan, err := planRoot(i.profile.entries)
 	if err != nil {
-		return nil, in("arguments", err)
+		return nil, err
 	}
-	plan, err := planRoot(p.entries)
-	if err != nil {
-		return nil, in("arguments", err)
-	}
-	s := &stage{profile: p, plan: plan, argv: i.argv, root: os.Geteuid() == 0, daemon: unix.Getpid(), given: g,
+	s := &stage{profile: i.profile, plan: plan, argv: i.argv, root: os.Geteuid() == 0, daemon: unix.Getpid(), given: g,
 		newRoot: new(int32), self: new(int32)}
 	for _, one := range launchSteps() {
 		s.steps = append(s.steps, step{name: one.name})

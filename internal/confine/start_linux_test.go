@@ -70,9 +70,9 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestOrigin: a runtime whose libraries are found by $ORIGIN starts, for which ld.so reads /proc/self/exe.
-func TestOrigin(t *testing.T) {
-	s := newSlot(t, nil)
+// buildOriginNode builds a runtime whose library is found by $ORIGIN, and which ends with 42.
+func buildOriginNode(t *testing.T) (node string) {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
 	write := func(name, text string) string {
@@ -80,24 +80,31 @@ func TestOrigin(t *testing.T) {
 		return filepath.Join(dir, name)
 	}
 	library, program := write("library.c", `int answer(void) { return 42; }`), write("program.c", "int answer(void);\nint main(void) { return answer(); }")
+	node = filepath.Join(dir, "node")
 	for _, words := range [][]string{
 		{"-shared", "-fPIC", "-o", filepath.Join(dir, "libanswer.so"), library},
-		{"-o", filepath.Join(dir, "node"), program, "-L" + dir, "-lanswer", "-Wl,-rpath,$ORIGIN"},
+		{"-o", node, program, "-L" + dir, "-lanswer", "-Wl,-rpath,$ORIGIN"},
 	} {
 		if out, err := osexec.Command("gcc", words...).CombinedOutput(); err != nil {
 			t.Fatalf("gcc: %v\n%s", err, out)
 		}
 	}
+	return node
+}
+
+// TestOrigin: a runtime whose libraries are found by $ORIGIN starts, for which ld.so reads /proc/self/exe.
+func TestOrigin(t *testing.T) {
+	s := newSlot(t, nil)
 	launcher, err := openTestLauncher()
 	must(t, err)
-	closure, err := pins.TakeClosure(t.Context(), filepath.Join(dir, "node"), launcher)
+	closure, err := pins.TakeClosure(t.Context(), buildOriginNode(t), launcher)
 	must(t, err)
 	i := instance(t, s.job(t, closure, "none"))
 	if o := run(t, i); o.state.ExitCode() != 42 || o.stderr != "" {
 		t.Errorf("%+v", o)
 	}
-	without := i
-	without.text = strings.Replace(i.text, fmt.Sprintf("alias \"/proc/self/exe\" %q\n", closure.Node), "", 1)
+	without, err := i.saying(strings.Replace(i.text, fmt.Sprintf("alias \"/proc/self/exe\" %q\n", closure.Node), "", 1))
+	must(t, err)
 	if o := run(t, without); without.text == i.text || !strings.Contains(o.stderr, "libanswer.so") || o.state.ExitCode() != 127 {
 		t.Errorf("without the alias: %+v", o)
 	}

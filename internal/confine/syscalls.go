@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // architecture is what a filter is compiled for.
@@ -47,14 +48,18 @@ func (n numbers) on(a architecture) int {
 
 // syscallNumbers looks a call up by the kernel's name for it.
 func syscallNumbers(name string) (numbers, bool) {
-	_, rest, found := strings.Cut(syscallTable, " "+name+":")
-	if !found || strings.ContainsAny(name, ": \n") {
-		return numbers{}, false
-	}
-	row, _, _ := strings.Cut(rest, " ")
-	first, second, _ := strings.Cut(strings.TrimSuffix(row, "\n"), ":")
-	return numbers{numberOrAbsent(first), numberOrAbsent(second)}, true
+	n, known := syscallIndex()[name]
+	return n, known
 }
+
+var syscallIndex = sync.OnceValue(func() map[string]numbers {
+	index := map[string]numbers{}
+	for row := range strings.FieldsSeq(syscallTable) {
+		f := strings.Split(row, ":")
+		index[f[0]] = numbers{numberOrAbsent(f[1]), numberOrAbsent(f[2])}
+	}
+	return index
+})
 
 func numberOrAbsent(word string) int {
 	if n, err := strconv.Atoi(word); err == nil {
