@@ -302,3 +302,20 @@ func TestMapAligned(t *testing.T) {
 		unmap()
 	}
 }
+
+// TestNoMemoryNoSeal: a copy that finds no room is no fault of the file.
+func TestNoMemoryNoSeal(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	f := contentFile(t)
+	var unsealable *UnsealableError
+	if err := copyTo(context.Background(), full, f.Name(), f, int64(len(imageContent))); !errors.As(err, &unsealable) {
+		t.Errorf("%v", err)
+	}
+	if err := copyTo(context.Background(), unsealed(t), f.Name(), f, int64(len(imageContent))); err != nil {
+		t.Errorf("the control: %v", err)
+	}
+}
