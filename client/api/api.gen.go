@@ -1506,7 +1506,9 @@ type Runtime struct {
 	// Files The binary, its interpreter and its libraries.
 	Files []File `json:"files"`
 
-	// Integrity `rehashed`: hashed before and after each run. `sealed`: a sealed copy runs, which the kernel keeps from changing.
+	// Integrity `sealed`: a copy of Node runs, which the kernel keeps from changing; of the other files those that only root can write are
+	// known by inode, size and times, before and after each run, and the rest is hashed. `rehashed`: everything is, because this
+	// host has no sealed copies (`confined doctor` says why).
 	Integrity RuntimeIntegrity `json:"integrity"`
 
 	// Launchers What sets the boundary up.
@@ -1531,7 +1533,9 @@ type Runtime struct {
 // RuntimeArch As Go names it.
 type RuntimeArch string
 
-// RuntimeIntegrity `rehashed`: hashed before and after each run. `sealed`: a sealed copy runs, which the kernel keeps from changing.
+// RuntimeIntegrity `sealed`: a copy of Node runs, which the kernel keeps from changing; of the other files those that only root can write are
+// known by inode, size and times, before and after each run, and the rest is hashed. `rehashed`: everything is, because this
+// host has no sealed copies (`confined doctor` says why).
 type RuntimeIntegrity string
 
 // RuntimeOs As Go names it.
@@ -2472,7 +2476,7 @@ type ClientInterface interface {
 
 	// GetRuntime The runtime identity to pin, and what proves it
 	//
-	// Every file of the runtime is hashed for this answer, which takes a moment.
+	// What can have changed is hashed for this answer. Where `integrity` is `rehashed` that is everything, and takes a moment.
 	//
 	// Corresponds with GET /v1/runtime (the `GetRuntime` operationId).
 	GetRuntime(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2694,7 +2698,7 @@ func (c *Client) CancelRun(ctx context.Context, runID RunID, reqEditors ...Reque
 
 // GetRuntime The runtime identity to pin, and what proves it
 //
-// Every file of the runtime is hashed for this answer, which takes a moment.
+// What can have changed is hashed for this answer. Where `integrity` is `rehashed` that is everything, and takes a moment.
 //
 // Corresponds with GET /v1/runtime (the `GetRuntime` operationId).
 func (c *Client) GetRuntime(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3391,7 +3395,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetRuntimeWithResponse The runtime identity to pin, and what proves it
 	//
-	// Every file of the runtime is hashed for this answer, which takes a moment.
+	// What can have changed is hashed for this answer. Where `integrity` is `rehashed` that is everything, and takes a moment.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -4885,7 +4889,7 @@ func (c *ClientWithResponses) CancelRunWithResponse(ctx context.Context, runID R
 
 // GetRuntimeWithResponse The runtime identity to pin, and what proves it
 //
-// Every file of the runtime is hashed for this answer, which takes a moment.
+// What can have changed is hashed for this answer. Where `integrity` is `rehashed` that is everything, and takes a moment.
 //
 // Returns a wrapper object for the known response body format(s).
 //

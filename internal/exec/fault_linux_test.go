@@ -38,6 +38,7 @@ func groups() []group {
 		{name: "process", rows: processFaults},
 		{name: "program", rows: programFaults},
 		{name: "runtime", rows: runtimeFaults},
+		{name: "runtime hashed", rows: hashed(runtimeFaults)},
 		{name: "namespace", rows: namespaceFaults()},
 		{name: "after", rows: afterFaults, alone: true},
 	}

@@ -3,6 +3,8 @@ package exec
 import (
 	"os"
 	"path/filepath"
+
+	"confined/internal/pins"
 )
 
 // runtimeFaults change what Node is made of, once it was pinned. A changed
@@ -74,6 +76,18 @@ var runtimeFaults = append([]fault{
 		return os.Link(w.part(), filepath.Join(first, partName))
 	}, "runtime-changed"},
 })...)
+
+// hashed are the rows on a host that has no sealed copies.
+func hashed(rows []fault) []fault {
+	var out []fault
+	for _, row := range rows {
+		out = append(out, fault{row.name, func(w *world) {
+			w.unsealable = &pins.UnsealableError{Problem: "no copies here", Cure: "none"}
+			row.act(w)
+		}, row.want})
+	}
+	return out
+}
 
 // early changes an own copy of the runtime after the pins were taken and before
 // there is a process.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"confined/internal/confine"
 	"confined/internal/ns"
@@ -40,6 +41,8 @@ type world struct {
 	own    *Trace   // the run's own, beside it
 	pid    int      // of the process, once it is launched
 	after  []func() // undo what a hook did to this process, newest first
+
+	unsealable *pins.UnsealableError // why this host has no sealed copies; nil: it has
 
 	launcher string    // a daemon's binary of this world's own; empty is this test's
 	pinning  *Executor // made already, for its pins
@@ -108,6 +111,7 @@ func (w *world) executor() *Executor {
 	}
 	w.t.Cleanup(func() { w.must(e.Close()) })
 	experience.teach(e)
+	e.runtimes.unsealable, e.runtimes.refusedAt = w.unsealable, time.Now()
 	if w.launcher != "" {
 		w.startFrom(e)
 	}

@@ -1390,7 +1390,9 @@ type Runtime struct {
 	// Files The binary, its interpreter and its libraries.
 	Files []File `json:"files"`
 
-	// Integrity `rehashed`: hashed before and after each run. `sealed`: a sealed copy runs, which the kernel keeps from changing.
+	// Integrity `sealed`: a copy of Node runs, which the kernel keeps from changing; of the other files those that only root can write are
+	// known by inode, size and times, before and after each run, and the rest is hashed. `rehashed`: everything is, because this
+	// host has no sealed copies (`confined doctor` says why).
 	Integrity RuntimeIntegrity `json:"integrity"`
 
 	// Launchers What sets the boundary up.
@@ -1415,7 +1417,9 @@ type Runtime struct {
 // RuntimeArch As Go names it.
 type RuntimeArch string
 
-// RuntimeIntegrity `rehashed`: hashed before and after each run. `sealed`: a sealed copy runs, which the kernel keeps from changing.
+// RuntimeIntegrity `sealed`: a copy of Node runs, which the kernel keeps from changing; of the other files those that only root can write are
+// known by inode, size and times, before and after each run, and the rest is hashed. `rehashed`: everything is, because this
+// host has no sealed copies (`confined doctor` says why).
 type RuntimeIntegrity string
 
 // RuntimeOs As Go names it.

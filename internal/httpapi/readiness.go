@@ -118,9 +118,10 @@ func (a *API) runtimeProblem(ctx context.Context) (NotReadyCode, error) {
 const describeAgain = 10 * time.Second
 
 // runtimeWatch knows whether the runtime can be identified and is proven,
-// without hashing it for every probe: an outcome holds while every file of the
-// runtime looks the same and something still proves it, a failure for
-// describeAgain. It is for readiness alone: a run always hashes for itself.
+// without describing it for every probe, which hashes what is not sealed: an
+// outcome holds while every file of the runtime looks the same and something
+// still proves it, a failure for describeAgain. It is for readiness alone: a run
+// always looks for itself.
 type runtimeWatch struct {
 	describe func(context.Context) (exec.Description, error)
 	proofOf  func(pins.Runtime) (pins.Proof, error)

@@ -4,5 +4,6 @@
 //
 // Nothing here decides whether a run may start. A caller compares the digests computed here with those it was given.
 // Content is always read through an open descriptor and hashed while it is read, so that a digest speaks of the bytes
-// that were seen and not of a path.
+// that were seen and not of a path. Node is copied and sealed first where the host can, and read from the copy: what runs
+// then is what was hashed, whatever becomes of the file.
 package pins

@@ -77,7 +77,7 @@ const sealTries = 3
 // sealedCopy is a sealed copy of the size bytes of f.
 func sealedCopy(ctx context.Context, path string, f *os.File, size int64) (*os.File, error) {
 	for try := 1; ; try++ {
-		copied, err := newImageFile()
+		copied, err := newImageFile(size)
 		if err != nil {
 			return nil, err
 		}

@@ -17,8 +17,13 @@ const (
 	hugePage = 2 << 20
 )
 
-// newImageFile is an empty file in memory that can be sealed and executed.
-func newImageFile() (*os.File, error) {
+// newImageFile is an empty file in memory that can be sealed and executed, and may get that many bytes: writing more than
+// the limit of file sizes would end the daemon.
+func newImageFile(size int64) (*os.File, error) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err != nil || limit.Cur < uint64(size) {
+		return nil, &UnsealableError{"the daemon's limit of file sizes is less than the size of Node", "raise it where the daemon is started (ulimit -f, LimitFSIZE=)"}
+	}
 	fd, err := unix.MemfdCreate(ImageName, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_EXEC)
 	switch {
 	case errors.Is(err, unix.EACCES):

@@ -48,7 +48,7 @@ func contentFile(t *testing.T) *os.File {
 // unsealed is what a copy is before it is sealed.
 func unsealed(t *testing.T) *os.File {
 	t.Helper()
-	f, err := newImageFile()
+	f, err := newImageFile(int64(len(imageContent)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,5 +300,48 @@ func TestMapAligned(t *testing.T) {
 			t.Errorf("%d bytes at %p", size, &mapping[0])
 		}
 		unmap()
+	}
+}
+
+// TestNoMemoryNoSeal: a copy that finds no room is no fault of the file.
+func TestNoMemoryNoSeal(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	f := contentFile(t)
+	var unsealable *UnsealableError
+	if err := copyTo(context.Background(), full, f.Name(), f, int64(len(imageContent))); !errors.As(err, &unsealable) {
+		t.Errorf("%v", err)
+	}
+	if err := copyTo(context.Background(), unsealed(t), f.Name(), f, int64(len(imageContent))); err != nil {
+		t.Errorf("the control: %v", err)
+	}
+}
+
+// TestNoSealBeyondTheLimitOfFileSizes: the signal that the kernel would send ends a Go program.
+func TestNoSealBeyondTheLimitOfFileSizes(t *testing.T) {
+	f := contentFile(t)
+	var was unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Setrlimit(unix.RLIMIT_FSIZE, &was)
+	for _, row := range []struct {
+		limit  int
+		sealed bool
+	}{{len(imageContent), true}, {len(imageContent) - 1, false}} {
+		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: uint64(row.limit), Max: was.Max}); err != nil {
+			t.Fatal(err)
+		}
+		image, _, err := takeImage(context.Background(), f.Name(), f)
+		var unsealable *UnsealableError
+		if row.sealed != (err == nil) || !row.sealed && !errors.As(err, &unsealable) {
+			t.Errorf("with a limit of %d bytes: %v", row.limit, err)
+		}
+		if image != nil {
+			image.Close()
+		}
 	}
 }

@@ -49,13 +49,14 @@ func newLoader(ctx context.Context, machine uint16, systemDirs []string) *loader
 type candidate struct {
 	asked string // the path it was opened by
 	way   way
-	file  *os.File // nil where it is known without
+	file  *os.File // nil where it need not be read
 	elf   elfFile
-	taken *RuntimeFile // what is in it, where that is known without reading it
+	taken *RuntimeFile // what is in it, where that is known
 }
 
-// open opens the ELF file at the absolute path asked, unless it is known what is in it. The caller closes it. An error for which [passedOver] holds means
-// that ld.so would go on searching; any other that is no [UnavailableError] is about the path or the form of the file.
+// open opens the ELF file at the absolute path asked, unless it is known what is in it. The caller closes it. An error for
+// which [passedOver] holds means that ld.so would go on searching; any other that is no [UnavailableError] is about the path
+// or the form of the file.
 func (l *loader) open(asked string) (candidate, error) {
 	if problem := pathProblem(asked); problem != "" {
 		return candidate{}, errors.New(problem)
@@ -165,9 +166,6 @@ func (l *loader) record(asked string, w way) error {
 	for _, a := range w.aliases {
 		if hasControl(a.Target) || pathProblem(a.Path) != "" || pathProblem("/"+a.Target) != "" {
 			return &UnavailableError{a.Path, "is a symlink with control characters or invalid UTF-8", "install Node under another path"}
-		}
-		if target, known := l.aliases[a.Path]; known && target != a.Target {
-			return &UnavailableError{a.Path, "changes while it is read", cureStable}
 		}
 		l.aliases[a.Path] = a.Target
 	}

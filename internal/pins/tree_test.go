@@ -82,16 +82,25 @@ func (tr *tree) interpreter(dirs ...string) {
 	tr.elf("usr/lib/x/ld-linux-x86-64.so.2", elfSpec{soname: "ld-linux-x86-64.so.2", data: data.String()})
 }
 
-// take takes the closure of the Node at that path of the tree.
+// subject is whose closure is taken: of the Node at that path of the tree.
+func (tr *tree) subject(node string) subject {
+	tr.t.Helper()
+	return subject{tr.at(node), openLauncher(tr.t), machineAMD64, tr.systemDirs()}
+}
+
 func (tr *tree) take(node string) (Closure, error) {
 	tr.t.Helper()
-	return subject{tr.at(node), openLauncher(tr.t), machineAMD64, tr.systemDirs()}.take(context.Background(), nil, nil)
+	return tr.subject(node).take(context.Background(), nil, nil)
 }
 
 // mustTake is take of bin/node, which must succeed.
 func (tr *tree) mustTake() Closure {
 	tr.t.Helper()
-	c, err := tr.take("bin/node")
+	return tr.must(tr.take("bin/node"))
+}
+
+func (tr *tree) must(c Closure, err error) Closure {
+	tr.t.Helper()
 	if err != nil {
 		tr.t.Fatal(err)
 	}

@@ -31,8 +31,8 @@ func (c Closure) Unchanged(again Closure) error {
 }
 
 // LooksUnchanged says whether every file and symlink of c, looked at but not read, is what it was: the same inode, owner,
-// size and times, the same target. It is for whoever may be wrong at little cost; a run hashes. The launcher is left out:
-// who asks is running it.
+// size and times, the same target. It is for whoever may be wrong at little cost; a run takes the closure again. The launcher
+// is left out: who asks is running it.
 func (c Closure) LooksUnchanged() bool {
 	for _, f := range c.Files {
 		if id, err := LookAt(f.Path); err != nil || id != f.ID {
