@@ -89,7 +89,7 @@ func placeLooks(same string) []Probe {
 		{Name: "the first to go when memory is short", Evidence: inheriting(file("oom_score_adj", "1000"))},
 		{Name: "no memory in a core dump", Evidence: inheriting(file("coredump_filter", "00000000"))},
 		{Name: "the pinned executable", NoControl: same, Evidence: Evidence{Text: "/proc/PID/exe against the pinned file", look: func(v *view) (string, bool) {
-			return v.link("exe"), !sameFile(fmt.Sprintf("/proc/%d/exe", v.pid), v.runtime.Node)
+			return v.link("exe"), !v.executesNode()
 		}}},
 	}
 }

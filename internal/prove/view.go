@@ -1,7 +1,9 @@
 package prove
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -36,6 +38,23 @@ func linkOf(pid int, name string) string {
 		return err.Error()
 	}
 	return to
+}
+
+// executesNode says whether what the process executes has the bytes of the pinned Node. It need not be the same file: what is executed may be a
+// copy that nobody can write to.
+func (v *view) executesNode() bool {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/exe", v.pid))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, f); err != nil {
+		return false
+	}
+	return slices.ContainsFunc(v.runtime.Files, func(file pins.RuntimeFile) bool {
+		return file.Path == v.runtime.Node && file.SHA256 == [sha256.Size]byte(hash.Sum(nil))
+	})
 }
 
 // status is what /proc/PID/status says after a name.
