@@ -28,7 +28,7 @@ func TestCLIExitCodes(t *testing.T) {
 		"exit 1":           {"throw 1", nil, 1, []string{"observed, attributable, exit 1, "}},
 		"exit 125":         {"process.exit(125)", nil, 125, []string{"observed, attributable, exit 125, "}},
 		"SIGTERM":          {"process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)", nil, 143, []string{"SIGTERM, not from the daemon"}},
-		"the time limit":   {"setInterval(() => {}, 1000)", []string{"--timeout=3s"}, 137, []string{"attributable, stopped by the daemon: timeout, SIGKILL, "}},
+		"the time limit":   {"setInterval(() => {}, 1000)", []string{"--timeout=5s"}, 137, []string{"attributable, stopped by the daemon: timeout, SIGKILL, "}},
 		"the CPU limit":    {"for (;;);", []string{"--cpu-seconds=1"}, 137, []string{"SIGKILL, not from the daemon, ", " ms of ", "1 s "}},
 		"the output limit": {"for (;;) console.log('x'.repeat(4096))", []string{"--max-output=1KiB"}, 137, []string{"stopped by the daemon: output-limit", "cut to 1024"}},
 		"cut output":       {"process.stdout.write('x'.repeat(5)); setInterval(() => {}, 1000)", []string{"--max-output=4"}, 137, []string{"5 bytes of output, cut to 4"}},

@@ -45,9 +45,12 @@ func TestReleaseOfUnresolved(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
 	r := d.script(t, waiting("unresolved"))
-	r.timeoutMs = 2000
+	r.id = "unresolved"
 	run := d.live(t, r, "unresolved")
 	letGo := wedge(t, run.pid)
+	if got := d.cancel(t, r.id); got != 202 {
+		t.Fatalf("the run is not cancelled: %d", got)
+	}
 	got := run.answer(t, d).result(t)
 	if got.Status != "unresolved" || got.Namespace == nil || got.Namespace.Reason != "unresolved" {
 		t.Fatalf("%+v", got)

@@ -139,10 +139,13 @@ func TestTightBounds(t *testing.T) {
 		t.Errorf("beyond the bound: %+v", p)
 	}
 	r = d.waiter(t, "tight-time")
-	r.timeoutMs = 300
-	got, _, _ = d.postRun(t, r)
+	for r.timeoutMs = 300; r.timeoutMs < 10_000; r.timeoutMs *= 2 { // on a busy host that can be over before the program is admitted
+		if got, _, _ = d.postRun(t, r); got.Process != nil && got.Process.Admission == "admitted" {
+			break
+		}
+	}
 	d.mustBeRight(t, r, got)
-	if p := got.Process; p.Stopped == nil || *p.Stopped != "timeout" || !p.KillSent || p.DurationMs < 300 || p.DurationMs > 10_000 {
+	if p := got.Process; p.Stopped == nil || *p.Stopped != "timeout" || !p.KillSent || p.DurationMs < float64(r.timeoutMs) || p.DurationMs > float64(r.timeoutMs+10_000) {
 		t.Errorf("beyond its time: %+v", p)
 	}
 }

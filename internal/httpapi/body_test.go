@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func TestUploadMemoryIsShared(t *testing.T) {
 	}
 	r.executor.run = func(_ context.Context, req exec.Request) exec.Result {
 		res := observedResult(req.RunID())
-		res.Process.Stdout = exec.OutputOf(make([]byte, 2<<20))
+		res.Process.Stdout = exec.OutputOf(bytes.Repeat([]byte{'x'}, 2<<20))
 		return res
 	}
 	if w := r.postReader(t, "/v1/runs", hugeRequest(1<<10)); w.Code != 200 || r.memory.used.Load() != 0 {
@@ -142,7 +143,7 @@ func hugeRequest(n int64) io.Reader {
 // and order they came, and no more from when they are on disk; and so they are
 // counted.
 func TestUploadsAreHeldOnce(t *testing.T) {
-	const size, slack = 8 << 20, 1 << 20
+	const size, slack = 4 << 20, 1 << 20
 	content := strings.Repeat("0123456789abcdef", size/16)
 	var b pins.Builder
 	_ = b.Add("big", strings.NewReader(content))
