@@ -21,9 +21,11 @@ func TestFactsOfOneRun(t *testing.T) {
 		Materialised: func(i MaterialisedInfo) { events = append(events, "materialised "+i.Namespace) },
 		Launched:     func(i LaunchedInfo) { events = append(events, "launched "+i.Namespace) },
 		Admitted:     func(i AdmittedInfo) { events = append(events, "admitted "+i.Namespace) },
-		Output:       func(i OutputInfo) { printed = append(printed, fmt.Sprintf("%d %s", i.Stream, i.Kept.Slice(i.At, i.Kept.Len()).Bytes())) },
-		Collected:    func(i CollectedInfo) { events = append(events, "collected "+i.Namespace) },
-		Settled:      func(i SettledInfo) { events = append(events, fmt.Sprint("settled ", len(i.Stages))) },
+		Output: func(i OutputInfo) {
+			printed = append(printed, fmt.Sprintf("%d %s", i.Stream, i.Kept.Slice(i.At, i.Kept.Len()).Bytes()))
+		},
+		Collected: func(i CollectedInfo) { events = append(events, "collected "+i.Namespace) },
+		Settled:   func(i SettledInfo) { events = append(events, fmt.Sprint("settled ", len(i.Stages))) },
 	}
 	e := w.executor()
 	w.pin(e)
