@@ -1,19 +1,31 @@
 package httpapi
 
 import (
+	"bufio"
 	"fmt"
 	"io"
+	"sync"
 
 	"confined/internal/exec"
 	"confined/internal/ns"
 )
+
+// resultBuffers are the buffers of encodeResult, which alone takes them and gives
+// them back: two new ones would be most of what a small run's request allocates.
+var resultBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, jsonBuffer) }}
 
 // encodeResult writes r as the contract's RunResult: fields in the order of the
 // reference, every field always there, no HTML escaping, no newline at the end.
 // The same result gives the same bytes, so it can be encoded once to measure it
 // and once to send it. It returns the first error of w.
 func encodeResult(w io.Writer, r exec.Result) error {
-	e := encoder{newJSONWriter(w)}
+	out := resultBuffers.Get().(*bufio.Writer)
+	defer func() {
+		out.Reset(nil)
+		resultBuffers.Put(out)
+	}()
+	out.Reset(w)
+	e := encoder{&jsonWriter{out: out, first: true}}
 	switch r := r.(type) {
 	case exec.NotStarted:
 		e.notStarted(r)

@@ -5,7 +5,7 @@ import "errors"
 // openInline is the form application/json: one document with the files in it.
 func openInline(b *body, _ map[string]string) (form, error) {
 	b.bound(maxInline)
-	return &inline{body: b, json: newJSONReader(b)}, nil
+	return &inline{body: b, json: newJSONReader(b, b.length)}, nil
 }
 
 // inline reads a document whose files go to their trees while it is read, so

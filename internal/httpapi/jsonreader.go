@@ -24,8 +24,13 @@ type jsonReader struct {
 	kept   int // bytes of text kept so far
 }
 
-func newJSONReader(src io.Reader) *jsonReader {
-	return &jsonReader{src: bufio.NewReaderSize(src, 32<<10), line: 1}
+// newJSONReader reads from src, whose length is a guess, or negative.
+func newJSONReader(src io.Reader, length int64) *jsonReader {
+	size := int64(32 << 10)
+	if length >= 0 {
+		size = min(max(length, 4<<10), size) // what is looked at ahead is never more than some bytes
+	}
+	return &jsonReader{src: bufio.NewReaderSize(src, int(size)), line: 1}
 }
 
 // syntaxError is where a text stops being JSON with one reading.

@@ -20,8 +20,11 @@ type jsonWriter struct {
 	first bool // no comma before the next member or item
 }
 
+// jsonBuffer is how much is written at once.
+const jsonBuffer = 32 << 10
+
 func newJSONWriter(w io.Writer) *jsonWriter {
-	return &jsonWriter{out: bufio.NewWriterSize(w, 32<<10), first: true}
+	return &jsonWriter{out: bufio.NewWriterSize(w, jsonBuffer), first: true}
 }
 
 // done flushes, and returns the first error there was.
@@ -57,7 +60,9 @@ func (j *jsonWriter) object(body func()) {
 // key writes a member's name; its value must follow. Names are our own words.
 func (j *jsonWriter) key(name string) {
 	j.comma()
-	j.raw(`"` + name + `":`)
+	j.raw(`"`)
+	j.raw(name)
+	j.raw(`":`)
 }
 
 // array writes n items, each of which item writes.

@@ -45,7 +45,7 @@ type member struct {
 // document has exactly one reading; whether that reading makes sense is for
 // others.
 func parseStrict(doc []byte) (*node, error) {
-	return newJSONReader(bytes.NewReader(doc)).document(nil)
+	return newJSONReader(bytes.NewReader(doc), int64(len(doc))).document(nil)
 }
 
 // taker reads one item of an array, which is next, in place of keeping it.
