@@ -32,8 +32,7 @@ func TestEachTellsTheFirstInOrder(t *testing.T) {
 	if err != first {
 		t.Errorf("got %v, want %v", err, first)
 	}
-	// Whoever failed at unit 2 may begin nothing more; unit 0 or 3 may have been the other's.
-	if begun.Load() != ended.Load() || begun.Load() > 4 {
+	if begun.Load() != 3 || ended.Load() != 3 {
 		t.Errorf("%d units were begun and %d ended", begun.Load(), ended.Load())
 	}
 	alone := 0
