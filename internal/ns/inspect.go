@@ -14,7 +14,7 @@ import (
 // inspection is one walk over a slot. Every walk compares what stat calls tell with the record, and listings exactly. Each of its workers keeps
 // one descriptor open a level, and one for the file in hand.
 type inspection struct {
-	workers
+	*workers
 	note  bool // note ctimes, instead of comparing them with those noted before
 	read  bool // compare contents too
 	lease bool // read under a lease

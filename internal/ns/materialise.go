@@ -33,7 +33,7 @@ func (s *Slot) Materialise(runID string, program, input pins.Snapshot, o Owner) 
 
 // writer applies a plan. Each of its workers keeps one descriptor open a level, and one for the file in hand.
 type writer struct {
-	workers
+	*workers
 	owner Owner
 }
 

@@ -61,7 +61,7 @@ func durably(root int, path string) Disposition {
 // clearing deletes what was recorded, entry by entry, each compared with the record first. Each of its workers keeps one descriptor open a
 // level.
 type clearing struct {
-	workers
+	*workers
 	halted atomic.Bool // by the first surprise: nobody begins another entry, and only who met it tells
 }
 
