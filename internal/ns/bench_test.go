@@ -17,12 +17,16 @@ import (
 // compares the medians. The numbers are for people: nothing is judged.
 func BenchmarkSlot(b *testing.B) {
 	for _, c := range []struct {
-		name        string
-		files, size int
+		name  string
+		files map[string]string
 	}{
-		{"tiny", 1, 20}, {"small", 100, 4 << 10}, {"large", 4, 16 << 20}, {"many", 10_000, 4 << 10},
+		{"tiny", map[string]string{"lib/main.mjs": "console.log('hello')\n"}},
+		{"small", filesOf(100, 4<<10)},
+		{"large", filesOf(4, 16<<20)},
+		{"many", filesOf(10_000, 4<<10)},
+		{"flat", inOne(filesOf(10_000, 4<<10))},
 	} {
-		b.Run(c.name, func(b *testing.B) { benchmarkSlot(b, filesOf(c.files, c.size)) })
+		b.Run(c.name, func(b *testing.B) { benchmarkSlot(b, c.files) })
 	}
 }
 
@@ -34,6 +38,15 @@ func filesOf(count, size int) map[string]string {
 		files[fmt.Sprintf("dir%02d/sub%d/f%05d.js", i%40, i%3, i)] = string(bytes.Repeat(line, size/len(line)+1)[:size])
 	}
 	return files
+}
+
+// inOne are the same files in a single directory.
+func inOne(files map[string]string) map[string]string {
+	flat := map[string]string{}
+	for path, content := range files {
+		flat[filepath.Base(path)] = content
+	}
+	return flat
 }
 
 func benchmarkSlot(b *testing.B, files map[string]string) {

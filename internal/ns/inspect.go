@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inspection is one walk over a slot. Every walk compares what stat calls tell with the record, and listings exactly. It keeps one descriptor
-// open a level, and one for the file in hand.
+// inspection is one walk over a slot. Every walk compares what stat calls tell with the record, and listings exactly. Each of its workers keeps
+// one descriptor open a level, and one for the file in hand.
 type inspection struct {
-	workers
+	*workers
 	note  bool // note ctimes, instead of comparing them with those noted before
 	read  bool // compare contents too
 	lease bool // read under a lease
@@ -75,8 +75,8 @@ func (i inspection) glance(parent int, n *node, path string) error {
 }
 
 // file reads one file through one descriptor, and everything that is compared is compared of what that descriptor is open on. It is called
-// when the directory, or a glance, has just told that a regular file has the name, so that no FIFO, device or socket that took it is ever
-// opened.
+// when the directory's listing, or a glance, has told that a regular file has the name, so that no FIFO, device or socket that took it is
+// opened. One that takes it after that is opened without waiting, and told by its kind.
 func (i inspection) file(parent int, n *node, path string) error {
 	fd, err := openAt(parent, n.name, unix.O_RDONLY, 0)
 	if err != nil {

@@ -31,9 +31,9 @@ func (s *Slot) Materialise(runID string, program, input pins.Snapshot, o Owner) 
 	return nil
 }
 
-// writer applies a plan. It keeps one descriptor open a level, and one for the file in hand.
+// writer applies a plan. Each of its workers keeps one descriptor open a level, and one for the file in hand.
 type writer struct {
-	workers
+	*workers
 	owner Owner
 }
 

@@ -58,9 +58,10 @@ func durably(root int, path string) Disposition {
 	return d
 }
 
-// clearing deletes what was recorded, entry by entry, each compared with the record first. As every walk it keeps one descriptor open a level.
+// clearing deletes what was recorded, entry by entry, each compared with the record first. Each of its workers keeps one descriptor open a
+// level.
 type clearing struct {
-	workers
+	*workers
 	halted atomic.Bool // by the first surprise: nobody begins another entry, and only who met it tells
 }
 

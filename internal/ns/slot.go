@@ -50,7 +50,7 @@ type Slot struct {
 	root    int // a descriptor of its own on the root
 	dir     int // the slot's directory; holds LOCK_EX, which tells every other daemon that a live one has it
 	tree    *node
-	workers // for all of its walks
+	workers *workers // for all of its walks
 	stage   stage
 	runID   string
 	proof   *Verified // of the last successful Verify

@@ -32,12 +32,11 @@ func TestEachTellsTheFirstInOrder(t *testing.T) {
 	if err != first {
 		t.Errorf("got %v, want %v", err, first)
 	}
-	// Whoever failed at unit 2 may begin nothing more; unit 0 or 3 may have been the other's.
-	if begun.Load() != ended.Load() || begun.Load() > 4 {
+	if begun.Load() != 3 || ended.Load() != 3 {
 		t.Errorf("%d units were begun and %d ended", begun.Load(), ended.Load())
 	}
 	alone := 0
-	err = workers(nil).each(100, func(unit int) error {
+	err = (*workers)(nil).each(100, func(unit int) error {
 		if alone++; unit == 2 {
 			return second
 		}
@@ -74,8 +73,8 @@ func TestEachIsBounded(t *testing.T) {
 			})
 		}
 		must(t, walk(4))
-		if highest.Load() != int32(most) || done.Load() != 1024 || len(w) != most-1 {
-			t.Errorf("%d workers: %d ran at once, %d units were done, %d are free", most, highest.Load(), done.Load(), len(w))
+		if highest.Load() != int32(most) || done.Load() != 1024 || w.idle != most-1 {
+			t.Errorf("%d workers: %d ran at once, %d units were done, %d are free", most, highest.Load(), done.Load(), w.idle)
 		}
 	}
 }
