@@ -45,7 +45,9 @@ func BenchmarkGate(b *testing.B) {
 	r := newReport(b)
 	t := &table{title: "Bounds", head: []string{"", "median", "least to most", "must be", "rounds"}}
 	var all []tolerance
-	b.Run("rounds", func(b *testing.B) { all = tolerances(b) })
+	if !b.Run("rounds", func(b *testing.B) { all = tolerances(b) }) {
+		b.FailNow()
+	}
 	for _, x := range all {
 		got := x.got()
 		t.row(cells(x.what, got.ratios(), []string{fmt.Sprintf("%s %.1f", x.sign(), x.most), fmt.Sprint(len(got))})...)
