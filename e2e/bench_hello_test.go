@@ -1,3 +1,5 @@
+//go:build linux
+
 package e2e
 
 import (
@@ -26,7 +28,7 @@ func (r *report) hello(b *testing.B, p plan) {
 	}{{"bubblewrap", files.bubblewrap}, {"go-judge, over HTTP", files.goJudge}} {
 		run, err := peer.prepare(b)
 		if err != nil {
-			t.notes = append(t.notes, fmt.Sprintf("Left out: %s (%v).", peer.name, err))
+			t.notes = append(t.notes, fmt.Sprintf("Left out: %s: %v.", peer.name, err))
 			continue
 		}
 		field = append(field, enter(peer.name, run))

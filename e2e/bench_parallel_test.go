@@ -1,3 +1,5 @@
+//go:build linux
+
 package e2e
 
 import (
@@ -10,7 +12,12 @@ import (
 func (r *report) parallel(b *testing.B, p plan) {
 	t := &table{title: "Throughput", head: []string{"at once", "workers", "x plain", "least to most", "confined/s", "plain/s"}}
 	for _, row := range []struct{ lanes, workers int }{{1, 1}, {1, 2}, {2, 2}, {4, 2}, {4, 4}, {8, 2}, {8, 8}} {
-		speedup, here, plain := throughput(b, p.parallel, row.lanes, row.workers)
+		var speedup, here, plain series
+		if !b.Run(fmt.Sprintf("%d by %d", row.lanes, row.workers), func(b *testing.B) {
+			speedup, here, plain = throughput(b, p.parallel, row.lanes, row.workers)
+		}) {
+			b.FailNow()
+		}
 		t.row(cells(fmt.Sprint(row.lanes), []string{fmt.Sprint(row.workers)}, speedup.ratios(), []string{here.millis(), plain.millis()})...)
 		if row.lanes == 2 {
 			r.ratio("throughput: 2 workers / 2 plain nodes at once", speedup)
@@ -23,7 +30,6 @@ func (r *report) parallel(b *testing.B, p plan) {
 // throughput is runs a second, and the one by the other.
 func throughput(b *testing.B, e extent, lanes, workers int) (speedup, here, plain series) {
 	d := benchDaemon(b, withFlags(fmt.Sprintf("--workers=%d", workers)))
-	defer d.stop(b)
 	j := helloJob(b, d)
 	files, runs := onDisk(b, j), max(8, 2*lanes)
 	nodes := enter("plain node", atOnce(files.plain(files.five()), runs, lanes))

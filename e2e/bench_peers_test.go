@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -21,7 +22,7 @@ import (
 func (d disk) bubblewrap(*testing.B) (runner, error) {
 	bwrap, err := osexec.LookPath("bwrap")
 	if err != nil {
-		return nil, err
+		return nil, errors.New("bwrap is not in PATH")
 	}
 	args := []string{"--unshare-all", "--die-with-parent", "--new-session", "--clearenv"}
 	for _, dir := range []string{"/usr", "/lib", "/lib64"} {
@@ -66,7 +67,7 @@ gid: 1536
 func (d disk) goJudge(b *testing.B) (runner, error) {
 	path, err := osexec.LookPath("go-judge")
 	if err != nil {
-		return nil, err
+		return nil, errors.New("go-judge is not in PATH")
 	}
 	address, err := freeAddress()
 	if err != nil {

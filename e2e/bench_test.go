@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -53,9 +54,9 @@ func BenchmarkAgainstPlain(b *testing.B) {
 		name    string
 		measure func(*testing.B, plan)
 	}{{"hello", r.hello}, {"throughput", r.parallel}, {"programs", r.programs}, {"growth", r.growth}, {"memory", r.memory}} {
-		began := time.Now()
-		part.measure(b, full)
-		fmt.Fprintf(os.Stderr, "bench: %s took %.0f s\n", part.name, time.Since(began).Seconds())
+		if !b.Run(part.name, func(b *testing.B) { part.measure(b, full) }) {
+			b.FailNow()
+		}
 	}
 	r.tables = append([]*table{&r.ratios}, r.tables...)
 	r.publish(b)
@@ -69,11 +70,12 @@ func newReport(b *testing.B) *report {
 	return &report{ratios: table{title: "Ratios", head: []string{"", "median", "least to most"}, notes: []string{machine(b)}}}
 }
 
-// machine says in words what this was measured on.
+// machine says in words what this is measured on, and how busy that is before.
 func machine(b *testing.B) string {
 	b.Helper()
 	release, err := readText("/proc/sys/kernel/osrelease")
-	if err != nil {
+	load, err2 := readText("/proc/loadavg")
+	if err := errors.Join(err, err2); err != nil {
 		b.Fatal(err)
 	}
 	version := strings.SplitN(release, ".", 3)
@@ -81,7 +83,8 @@ func machine(b *testing.B) string {
 	if syscall.Geteuid() == 0 {
 		user = "root"
 	}
-	return fmt.Sprintf("Measured by %s on %d processors (%s), Linux %s.%s, Node.js %s.", user, runtime.NumCPU(), runtime.GOARCH, version[0], version[1], nodeVersion)
+	return fmt.Sprintf("Measured by %s on %d processors (%s), Linux %s.%s, Node.js %s; the load before was %s.",
+		user, runtime.NumCPU(), runtime.GOARCH, version[0], version[1], nodeVersion, strings.Fields(load)[0])
 }
 
 // publish writes the report to where it is wanted.
