@@ -33,13 +33,13 @@ func mutants() []mutant {
 		},
 		{
 			layer: "the filter of system calls", // all but the exec lock
-			edits: []edit{{lockSource, "	for _, i := range own {\n", `
-	for i := range program {
-		if program[i].code == opReturn {
-			program[i].k = verdictAllow
+			edits: []edit{{lockSource, "	for _, i := range program.own {\n", `
+	for i, one := range program.instructions {
+		if one.code == opReturn {
+			program.instructions[i].k = verdictAllow
 		}
 	}
-	for _, i := range own {
+	for _, i := range program.own {
 `}},
 			refused: "admission-refused", blinded: credulous,
 			fails: []string{

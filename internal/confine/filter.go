@@ -75,19 +75,29 @@ func lockProgram(a architecture) []instruction {
 	}
 }
 
-// compileForChild is compile for a process that does not exist yet: own are the instructions whose operand is to become its id.
-func (f *filter) compileForChild(a architecture) (program []instruction, own []int, err error) {
-	program, err = f.compile(a, 0)
+// childProgram is the program of a process that does not exist yet: own are the instructions whose operand is to become its id.
+type childProgram struct {
+	instructions []instruction
+	own          []int
+}
+
+// compileForChild is compile for this host. What differs between two processes is what their ids decide.
+func (f *filter) compileForChild() (childProgram, error) {
+	arch, err := hostArchitecture()
 	if err != nil {
-		return nil, nil, err
+		return childProgram{}, err
 	}
-	another, err := f.compile(a, 1)
+	p := childProgram{}
+	if p.instructions, err = f.compile(arch, 0); err != nil {
+		return childProgram{}, err
+	}
+	another, err := f.compile(arch, 1)
 	for i := range another {
-		if program[i] != another[i] {
-			own = append(own, i)
+		if p.instructions[i] != another[i] {
+			p.own = append(p.own, i)
 		}
 	}
-	return program, own, err
+	return p, err
 }
 
 // call gathers all lines that name one system call.

@@ -79,22 +79,17 @@ func (s *stage) install(what string, program []instruction, flags int) *prepared
 }
 
 // filterAndExec puts the profile's filter on and spends the one exec on Node. The filter knows the process by its id, which the child learns
-// by asking.
+// by asking, and writes into its own copy of the program: the daemon's serves all runs.
 func (s *stage) filterAndExec() {
-	arch, err := hostArchitecture()
+	program, err := s.profile.filter.child()
 	if err != nil {
 		s.fail(err)
 		return
 	}
-	program, own, err := s.profile.filter.compileForChild(arch)
-	if err != nil {
-		s.fail(err)
-		return
+	for _, i := range program.own {
+		s.call("process id", unix.SYS_GETPID).into((*int32)(unsafe.Pointer(&program.instructions[i].k)))
 	}
-	for _, i := range own {
-		s.call("process id", unix.SYS_GETPID).into((*int32)(unsafe.Pointer(&program[i].k)))
-	}
-	s.install("install", program, 0)
+	s.install("install", program.instructions, 0)
 	s.call("execveat", unix.SYS_EXECVEAT, nodeFD, "", s.words(s.argv), s.words(s.environment()), unix.AT_EMPTY_PATH)
 }
 

@@ -23,7 +23,7 @@ type profile struct {
 	environment    []variable
 	directory      string // the working directory at exec
 	executable     string // the path of Node in the private root
-	filter         filter
+	filter         *filter
 }
 
 // limits are resource limits in the units of the profile's comments. Soft and hard are always the same.
@@ -117,9 +117,7 @@ func (p *profile) String() string {
 	}
 	line("chdir", strconv.Quote(p.directory))
 	line("execute", strconv.Quote(p.executable))
-	for _, words := range p.filter.lines() {
-		line(words...)
-	}
+	line(p.filter.String())
 	return b.String()
 }
 

@@ -4,11 +4,28 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // filter is the part of a profile that speaks of system calls. What no rule names is refused with EPERM; a call of a foreign architecture
 // kills the process.
-type filter struct{ rules []rule }
+type filter struct {
+	rules []rule
+	text  string // all lines, once they were accepted as a part of a profile
+	child func() (childProgram, error)
+}
+
+// lastFilter is the filter that was accepted last: it is the same in every run, and is half of what there is to read and to compile.
+var lastFilter atomic.Pointer[filter]
+
+// accept remembers a filter that is a part of a profile in canonical form.
+func (f *filter) accept(text string) {
+	if f.text == "" {
+		f.text, f.child = text, sync.OnceValues(f.compileForChild)
+		lastFilter.Store(f)
+	}
+}
 
 // verb is the word that a rule begins with.
 type verb string
@@ -42,6 +59,17 @@ const (
 	lineForeign = "foreign-architecture kill"
 	lineDefault = "default EPERM"
 )
+
+func (f *filter) String() string {
+	if f.text != "" {
+		return f.text
+	}
+	var lines []string
+	for _, words := range f.lines() {
+		lines = append(lines, strings.Join(words, " "))
+	}
+	return strings.Join(lines, "\n")
+}
 
 func (f *filter) lines() [][]string {
 	lines := [][]string{strings.Fields(lineForeign), strings.Fields(lineDefault)}
@@ -134,6 +162,10 @@ func (f *filter) check() error {
 }
 
 func (r *reader) rules(p *profile) {
+	if known := lastFilter.Load(); known != nil && r.err == nil && known.text == strings.Join(r.lines[r.at:], "\n") {
+		p.filter, r.at = known, len(r.lines)
+		return
+	}
 	for _, fixed := range []string{lineForeign, lineDefault} {
 		first, second, _ := strings.Cut(fixed, " ")
 		r.line(first)
