@@ -18,7 +18,7 @@ func helloJob(b *testing.B, d *daemon) job {
 func (r *report) hello(b *testing.B, p plan) {
 	d := benchDaemon(b)
 	j := helloJob(b, d)
-	files := onDisk(b, j)
+	files := onDisk(b, d, j)
 	plain, here := enter("plain node", files.plain(files.five())), enter("confined, over the socket", overSocket(b, d, j))
 	field := []*contestant{plain, here, enter("plain node, with the environment of a shell", files.plain(os.Environ()))}
 	t := &table{title: "Hello", head: []string{"", "x plain", "least to most", "ms", "least to most"}}

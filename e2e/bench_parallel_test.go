@@ -31,7 +31,7 @@ func (r *report) parallel(b *testing.B, p plan) {
 func throughput(b *testing.B, e extent, lanes, workers int) (speedup, here, plain series) {
 	d := benchDaemon(b, withFlags(fmt.Sprintf("--workers=%d", workers)))
 	j := helloJob(b, d)
-	files, runs := onDisk(b, j), max(8, 2*lanes)
+	files, runs := onDisk(b, d, j), max(8, 2*lanes)
 	nodes := enter("plain node", atOnce(files.plain(files.five()), runs, lanes))
 	ours := enter("confined", atOnce(overSocket(b, d, j), runs, lanes))
 	race(b, e, nodes, ours)

@@ -53,7 +53,7 @@ func (r *report) programs(b *testing.B, p plan) {
 		{"64 MiB of input", largeInput(b, d), p.programs},
 		{"3 MiB of output", largeOutput(b, d), p.small},
 	} {
-		files := onDisk(b, row.job)
+		files := onDisk(b, d, row.job)
 		plain, twin := enter("plain", files.plain(files.five())), enter("twin", files.twin())
 		here, copied := enter("confined", overSocket(b, d, row.job)), enter("cp -r and rm -r", files.copied())
 		field, many := []*contestant{plain, here, twin}, len(row.job.program) > 1
