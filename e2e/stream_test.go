@@ -111,7 +111,10 @@ func TestStreamDropped(t *testing.T) {
 func TestStreamDrained(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, withFlags("--workers=1"))
-	alive := d.stream(t, d.script(t, waiting("drained")+"console.log('x'.repeat(1 << 20) + 'ready');"))
+	alive := d.stream(t, d.script(t, `
+		import fs from 'node:fs';
+		const text = 'x'.repeat(1 << 20) + 'ready\n'; // written at once: a process.exit would cut what console.log has not written yet
+		for (let at = 0; at < text.length; ) at += fs.writeSync(1, text.slice(at));`+waiting("drained")))
 	alive.until("admitted") // and reads no more for now
 	waits := d.stream(t, goodRun(t, d))
 	waits.next()
