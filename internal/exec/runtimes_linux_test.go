@@ -61,7 +61,7 @@ func TestRunsShareOneSeal(t *testing.T) {
 	if !again.closed() {
 		t.Error("the copy is kept without anybody")
 	}
-	if after := len(openDescriptors(t)); after != before {
+	if after := len(openDescriptors(t)); after > before { // fewer, where a test before was not done with its own
 		t.Errorf("%d descriptors, %d before", after, before)
 	}
 }
@@ -104,7 +104,7 @@ func TestSupersededSealLastsAsLongAsItsRuns(t *testing.T) {
 		}
 		next.release()
 		r.close()
-		if after := len(openDescriptors(t)); after != before {
+		if after := len(openDescriptors(t)); after > before { // fewer, where a test before was not done with its own
 			t.Errorf("%s: %d descriptors, %d before", name, after, before)
 		}
 	}
