@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -38,7 +39,7 @@ func perform(steps []step, errnos *[maxErrno]string) {
 		for k := range steps[i].calls {
 			c := &steps[i].calls[k]
 			if c.format != nil {
-				c.format.write()
+				c.format.layOut()
 			}
 			args := c.args
 			for n, cell := range c.from {
@@ -124,11 +125,11 @@ type limitRead struct {
 // longestLine is the bytes of the largest number and its end of line; "unlimited" is shorter.
 const longestLine = 21
 
-// write lays the lines out.
+// layOut puts the lines down.
 //
 //go:nosplit
 //go:norace
-func (t *limitText) write() {
+func (t *limitText) layOut() {
 	n := 0
 	for i := range t.limits {
 		l := &t.limits[i]
@@ -179,10 +180,10 @@ func decimal(to []byte, value uint64) int {
 const maxErrno = 134
 
 // errnoTexts are what a refusal says: the child cannot look them up.
-func errnoTexts() *[maxErrno]string {
+var errnoTexts = sync.OnceValue(func() *[maxErrno]string {
 	var texts [maxErrno]string
 	for i := range texts {
 		texts[i] = syscall.Errno(i).Error()
 	}
 	return &texts
-}
+})

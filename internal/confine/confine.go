@@ -108,8 +108,9 @@ func MaxDescriptors(slots int) int64 {
 	return descriptorBound(epollWatches(), slots)
 }
 
-// Launch forks a process that performs the launch stage of i and becomes Node. It returns when that process has its own four descriptors and
-// nothing else of ours; whether it succeeds, Control and Stderr say. On error nothing was started and nothing is left open; a *HostError says that the host refuses it.
+// Launch forks a process that performs the launch stage of i and becomes Node. It returns when that process holds nothing of ours but its own
+// descriptors, or after a second if somebody stops it; whether it succeeds, Control and Stderr say. On error nothing was started and nothing is
+// left open; a *HostError says that the host refuses it.
 //
 // Precondition: the caller's goroutine is locked to its thread, and stays so until the process was reaped. The kernel ends the process when
 // the thread that started it ends.

@@ -50,9 +50,13 @@ func receive(socket *os.File) (listener *os.File, err error) {
 	control := make([]byte, unix.CmsgSpace(4))
 	var data [1]byte
 	got := 0
-	err = whenReadable(socket, func(fd int) (err error) {
-		_, got, _, _, err = unix.Recvmsg(fd, data[:], control, unix.MSG_CMSG_CLOEXEC)
-		return err
+	err = whenReadable(socket, func(fd int) error {
+		for { // the child's first word is still there if awaitChild has given it up
+			n, size, _, _, err := unix.Recvmsg(fd, data[:], control, unix.MSG_CMSG_CLOEXEC)
+			if got = size; err != nil || n == 0 || got > 0 {
+				return err
+			}
+		}
 	})
 	if err != nil {
 		return nil, err

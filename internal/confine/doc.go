@@ -4,14 +4,15 @@
 //
 // linux.profile is a list for reviewers: every file that the program can see, every system call it can make, every limit, each with its
 // reason. [Instantiate] fills in what differs between runs; the launch is planned from the text that comes out, and its digest is part
-// of the run's result. Planners (the parser, the layout of the private root, the Landlock rules, the filter's program) are pure, compile
-// everywhere and are tested everywhere; the files whose names end in _linux.go hold calls and no choices.
+// of the run's result. What is planned from it (the parser, the layout of the private root, the Landlock rules, the filters' programs) is pure,
+// compiles everywhere and is tested everywhere. The launch is a plan too, in this kernel's calls: stage_linux.go and the files of its steps.
+// Only launch_linux.go, child_linux.go and consent_linux.go act.
 //
 // # The launch
 //
 //	host                                        a copy of the daemon, then Node: one process
-//	Launch: plan, fork(NEWUSER, NEWNS) ───────→ takes its four pipes, closes all else
-//	maps its ids, says so ────────────────────→ performs the plan: it can do less and less
+//	Launch: plan, fork(NEWUSER, NEWNS) ───────→ takes its descriptors, closes all else, says so
+//	maps its ids, waits for that word, answers → performs the plan: it can do less and less
 //	eight lines ←────────────── descriptor 3 ── the limits as the kernel has them
 //	the exec lock's listener ←───────────────── a filter that asks about execveat
 //	consents, once, and lets go of it ────────→ execveat Node, the one exec of its life

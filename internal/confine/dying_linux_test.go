@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,7 +23,7 @@ var deaths = []struct {
 	}, "", "signal: killed"},
 	{"exits as if all were well", func(s *stage) { s.call("", unix.SYS_EXIT_GROUP, 0) }, "", "exit status 0"},
 	{"fails", func(s *stage) { s.call("a test wants so", unix.SYS_CLOSE, -1) }, "confined: STEP: a test wants so: bad file descriptor\n", "exit status 125"},
-	{"finds something else", func(s *stage) { s.refusal("a test wants so") }, "confined: STEP: a test wants so\n", "exit status 125"},
+	{"finds something else", func(s *stage) { s.call("", unix.SYS_GETPID).is(0, "a test wants so") }, "confined: STEP: a test wants so\n", "exit status 125"},
 	{"comes to an end", func(*stage) {}, "confined: bug: the last step came back\n", "exit status 125"},
 }
 
@@ -81,7 +82,7 @@ func launchChanged(t *testing.T, i Instance, change func(*stage)) running {
 	p, theirs, err := openEnds()
 	must(t, err)
 	defer theirs.close()
-	s, err := newStage(i, theirs.given(i.image))
+	s, err := newStage(i, theirs.inherited(i.image))
 	must(t, err)
 	change(s)
 	must(t, p.fork(s))
@@ -90,10 +91,25 @@ func launchChanged(t *testing.T, i Instance, change func(*stage)) running {
 	return running{p}
 }
 
-// TestDescriptorsThatAreTaken: whatever numbers the daemon's own files have, the child's are the child's.
-func TestDescriptorsThatAreTaken(t *testing.T) {
+// TestLateChild: a child that does not close the daemon's descriptors in time is launched all the same.
+func TestLateChild(t *testing.T) {
 	s := newSlot(t, map[string]string{"program/main.cjs": `console.log('ran')`})
 	i := instance(t, s.job(t, nodeClosure(t), "main.cjs"))
+	nap := unix.NsecToTimespec(int64(childPatience + childPatience/2))
+	o := launchChanged(t, i, func(s *stage) {
+		late := prepared{number: unix.SYS_NANOSLEEP, args: [6]uintptr{s.pointer(unsafe.Pointer(&nap))}}
+		s.steps[0].calls = slices.Insert(s.steps[0].calls, 0, late)
+	}).open(GoByte).finish(t)
+	if o.stdout != "ran\n" || o.stderr != "" {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestDescriptorsThatAreTaken: whatever numbers the daemon's own files and its copy of Node have, the child's are the child's.
+func TestDescriptorsThatAreTaken(t *testing.T) {
+	s := newSlot(t, map[string]string{"program/main.cjs": `console.log('ran')`})
+	i := instance(t, s.sealedJob(t, "main.cjs"))
+	image := i.image
 	var many []*os.File
 	defer func() { closeAll(many) }()
 	for range lastFD + 3 {
@@ -101,10 +117,20 @@ func TestDescriptorsThatAreTaken(t *testing.T) {
 		must(t, err)
 		many = append(many, f)
 	}
-	for n := range many { // one number after the other is free
+	for n := range many { // one number after the other is free, and is the copy's
 		must(t, many[n].Close())
-		if o := run(t, i); o.stdout != "ran\n" || o.stderr != "" {
-			t.Errorf("descriptor %d free: %+v", n, o)
+		for _, low := range []bool{false, true} {
+			if i.image = image; low {
+				fd, err := unix.FcntlInt(image.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+				must(t, err)
+				i.image = os.NewFile(uintptr(fd), "a copy")
+			}
+			if o := run(t, i); o.stdout != "ran\n" || o.stderr != "" {
+				t.Errorf("the %dth free, of the copy %v: %+v", n, low, o)
+			}
+			if low {
+				must(t, i.image.Close())
+			}
 		}
 		var err error
 		many[n], err = os.Open("/dev/null")

@@ -99,7 +99,8 @@ func tryListener() error {
 		}
 		pass := unix.SockFilter{Code: opReturn, K: verdictAllow}
 		filter := unix.SockFprog{Len: 1, Filter: &pass}
-		listener, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&filter)))
+		listener, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
+			unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&filter)))
 		if e != 0 {
 			result <- e
 			return

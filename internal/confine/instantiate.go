@@ -29,9 +29,6 @@ var preload string
 // node_modules of a program is ever above it.
 const preloadName = "preload.cjs"
 
-// maxText is a little less than the kernel's bound on one argument, 32 pages.
-const maxText = 128<<10 - 1
-
 // Profile is the identity of what a run may do: the commented template, the environment's names, and the other fixed parts. Every edit of
 // any of them moves the digest.
 func Profile() pins.Profile { return fixedProfile() }
@@ -65,9 +62,6 @@ func Instantiate(j Job) (Instance, error) {
 	text, err := fill(templateLines(), words)
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)
-	}
-	if len(text) > maxText {
-		return Instance{}, fmt.Errorf("instantiate: the profile has %d bytes, more than %d", len(text), maxText)
 	}
 	profile, err := parseProfile(text)
 	if err != nil {

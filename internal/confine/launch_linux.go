@@ -22,7 +22,7 @@ func launch(i Instance) (*Process, error) {
 	if err != nil {
 		return nil, in("launch: pipes", err)
 	}
-	s, err := newStage(i, theirs.given(i.image))
+	s, err := newStage(i, theirs.inherited(i.image))
 	if err == nil {
 		err = p.fork(s)
 	}
@@ -52,8 +52,8 @@ func (p *Process) fork(s *stage) error {
 	return nil
 }
 
-// start maps the child's ids and gives it the word to go on, once it has said that it holds nothing of ours any more. Its handle is opened while it is a child of ours that nobody has reaped, so that its
-// process id can mean no other.
+// start maps the child's ids and gives it the word to go on, once it has said that it holds nothing of ours any more. Its handle is opened
+// while it is a child of ours that nobody has reaped, so that its process id can mean no other.
 func (p *Process) start(s *stage, slot int) (err error) {
 	if p.Handle, err = os.FindProcess(p.PID); err != nil {
 		return in("launch: handle", err)
@@ -61,17 +61,20 @@ func (p *Process) start(s *stage, slot int) (err error) {
 	if err := mapIDs(p.PID, s.profile, slot); err != nil {
 		return in("launch", explainSpawn(err))
 	}
-	err = p.awaitChild()
+	if err := p.awaitChild(); err != nil {
+		return in("launch: start", err)
+	}
 	_, _ = p.begin.Write([]byte{1}) // a child that is gone already says why on Stderr
 	_ = p.begin.Close()
-	return in("launch: start", err)
+	return nil
 }
 
-// childPatience is how long a child may take to close what it has of ours. It takes some microseconds, unless somebody else stops it: then the run
-// goes on to its own timeout.
+// childPatience is how long a child may take to close what it has of ours. It takes some microseconds, unless somebody else stops it: then the
+// run goes on to its own timeout.
 const childPatience = time.Second
 
-// awaitChild returns when the child has said that it holds nothing of ours, or is gone. It waits in the kernel: the thread is this run's own.
+// awaitChild returns when the child has said that it holds nothing of ours, or is gone, or after childPatience. It waits in the kernel: the
+// thread is this run's own.
 func (p *Process) awaitChild() error {
 	conn, err := p.lock.SyscallConn()
 	if err != nil {
@@ -79,9 +82,11 @@ func (p *Process) awaitChild() error {
 	}
 	return conn.Control(func(fd uintptr) {
 		polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		for err := unix.EINTR; err == unix.EINTR; {
-			_, e := unix.Poll(polled, int(childPatience.Milliseconds()))
-			err, _ = e.(unix.Errno)
+		for deadline := time.Now().Add(childPatience); ; {
+			left := max(0, time.Until(deadline))
+			if _, err := unix.Poll(polled, int(left.Milliseconds())); err != unix.EINTR {
+				break
+			}
 		}
 		_, _ = unix.Read(int(fd), make([]byte, 1))
 	})
@@ -138,25 +143,25 @@ func explainSpawn(err error) error {
 // ends are the child's, each under a number above those that the child moves them to.
 type ends struct {
 	pipes       [4]*os.File
-	lock, start *os.File
+	lock, begin *os.File
 }
 
-func (e *ends) given(image *os.File) given {
-	g := given{image: -1, lock: number32(e.lock), start: number32(e.start)}
+func (e *ends) inherited(image *os.File) inherited {
+	g := inherited{image: -1, lock: descriptor(e.lock), begin: descriptor(e.begin)}
 	for n, f := range e.pipes {
-		g.ends[n] = number32(f)
+		g.ends[n] = descriptor(f)
 	}
 	if image != nil {
-		g.image = number32(image)
+		g.image = descriptor(image)
 	}
 	return g
 }
 
-// number32 is the number of an open file. Fd of a file that the runtime polls would make it blocking; those here never are polled.
-func number32(f *os.File) int32 { return int32(f.Fd()) }
+// descriptor is the number of an open file. Fd of a file that the runtime polls would make it blocking; those here never are polled.
+func descriptor(f *os.File) int32 { return int32(f.Fd()) }
 
 func (e *ends) close() {
-	closeAll(append(e.pipes[:], e.lock, e.start))
+	closeAll(append(e.pipes[:], e.lock, e.begin))
 	*e = ends{}
 }
 
@@ -164,6 +169,15 @@ func (e *ends) close() {
 // child's, blocking.
 func openEnds() (p *Process, theirs *ends, err error) {
 	p, theirs = &Process{}, &ends{}
+	if err := errors.Join(openPipes(p, theirs), openLock(p, theirs)); err != nil {
+		theirs.close()
+		p.close()
+		return nil, nil, err
+	}
+	return p, theirs, nil
+}
+
+func openPipes(p *Process, theirs *ends) error {
 	for _, end := range []struct {
 		ours, theirs **os.File
 		weWrite      bool
@@ -173,31 +187,28 @@ func openEnds() (p *Process, theirs *ends, err error) {
 		{&p.Stdout, &theirs.pipes[stdoutFD], false, "stdout"},
 		{&p.Stderr, &theirs.pipes[stderrFD], false, "stderr"},
 		{&p.Control, &theirs.pipes[controlFD], false, "control"},
-		{&p.begin, &theirs.start, true, "start"},
+		{&p.begin, &theirs.begin, true, "begin"},
 	} {
 		var pair [2]int
-		if err = unix.Pipe2(pair[:], unix.O_CLOEXEC); err != nil {
-			break
+		if err := unix.Pipe2(pair[:], unix.O_CLOEXEC); err != nil {
+			return err
 		}
 		if end.weWrite {
 			pair[0], pair[1] = pair[1], pair[0]
 		}
-		if err = share(pair, end.ours, end.theirs, end.name); err != nil {
-			break
+		if err := share(pair, end.ours, end.theirs, end.name); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		var pair [2]int
-		if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err == nil {
-			err = share(pair, &p.lock, &theirs.lock, "exec lock")
-		}
-	}
+	return nil
+}
+
+func openLock(p *Process, theirs *ends) error {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		theirs.close()
-		p.close()
-		return nil, nil, err
+		return err
 	}
-	return p, theirs, nil
+	return share(pair, &p.lock, &theirs.lock, "exec lock")
 }
 
 // share keeps the first of a pair for us and moves the second out of the way of the child's numbers.

@@ -169,7 +169,7 @@ func TestBrokenProfiles(t *testing.T) {
 	for _, row := range []struct{ name, old, new, control, stderr string }{
 		{"none", "", "", admittedRecord, ""},
 		{"a syntax error", "default EPERM\n", "default EPERM!\n", "", "profile: line"},
-		{"no canary line", "canary " + strconv.Quote(canary.Path) + " " + id + "\n", "", "", "confined: canary: the profile has none"},
+		{"no canary line", "canary " + strconv.Quote(canary.Path) + " " + id + "\n", "", "", "launch: canary: the profile has none"},
 		{"a canary of another inode", id, inode{canary.Dev, canary.Ino + 1}.String(), "", "confined: mounts: " + canary.Path + ": is not "},
 		{"a canary of another device", id, inode{canary.Dev + 1, canary.Ino}.String(), "", "confined: mounts: " + canary.Path + ": is not "},
 		{"a program that is a file", fmt.Sprintf("tree %q", s.dir+"/program"), fmt.Sprintf("file %q", s.dir+"/program"), "", "profile: line"},

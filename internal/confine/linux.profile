@@ -2,9 +2,8 @@
 #
 # This is the analogue of a macOS sandbox profile: the whole of what varies or could be argued about, as one list. Each run gets a copy in
 # which every $word is replaced by a number, by a quoted path with the device:inode that the host verified there, or, for the plural ones,
-# by as many lines as there are; comments and layout go. That copy is an argument of the launch stage, which reads it with the same parser
-# that the host wrote it with and refuses anything unknown, repeated, missing or not in this order. The digest of a run's profile is the
-# SHA-256 of that copy.
+# by as many lines as there are; comments and layout go. The daemon plans the launch from that copy, with a parser that refuses anything
+# unknown, repeated, missing or not in this order. The digest of a run's profile is the SHA-256 of that copy.
 #
 # What is not here is mechanism and has no values to choose: namespaces, no_new_privs, all capabilities dropped and locked away, a private
 # mount tree whose old root is gone, one fixed Landlock mask (every right that ABI 6 knows), the death signal. See stage_linux.go.
@@ -149,7 +148,7 @@ allow pipe2 when arg1 & 0xfff7f7ff = 0 else EINVAL  # CLOEXEC and NONBLOCK; no n
 allow prctl when arg0 & 0xffffffff = 15 16 0x53564d41 else EPERM
 allow arch_prctl when arg0 & 0xffffffff = 0x1002 else EINVAL  # ARCH_SET_FS, for threads
 
-# The exec lock: the kernel asks the stage about each execveat. The stage consents to the first, its own, and ends with it; nobody is left to
-# consent to another: ENOSYS. Arguments would be no lock: an absolute path makes the kernel ignore the descriptor. probe: execveat of a
+# The exec lock: a filter besides this one has the kernel ask the daemon about each execveat. The daemon consents once, to the descriptor that is
+# Node, and lets go of the listener; nobody is left to consent to another: ENOSYS. Arguments would be no lock: an absolute path makes the kernel ignore the descriptor. probe: execveat of a
 # descriptor, of an absolute path, of ld.so, after filling the address space: ENOSYS.
 once execveat

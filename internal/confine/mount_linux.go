@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unsafe"
@@ -26,24 +27,15 @@ func (s *stage) mountSetattr(what string, at any, path string, flags int, attr u
 // freshRoot mounts an empty tmpfs over the run's home directory, the one place that is certain to be a directory of ours and that nobody
 // will miss: the home of the profile is a directory of the new root.
 func (s *stage) freshRoot() {
-	home, err := s.home()
-	if err != nil {
-		s.fail(err)
+	home, there := s.profile.first(kindDir)
+	if !there {
+		s.fail(errors.New("the profile has no directory to mount the root on"))
 		return
 	}
-	at := s.openHost(home, here, home, unix.O_DIRECTORY)
+	at := s.openHost(home.path, here, home.path, unix.O_DIRECTORY)
 	s.newTmpfs(s.profile.rootBytes, s.profile.rootInodes)
 	s.moveMount("attach", s.newRoot, at)
 	s.close(at)
-}
-
-func (s *stage) home() (string, error) {
-	for _, e := range s.profile.entries {
-		if e.kind == kindDir {
-			return e.path, nil
-		}
-	}
-	return "", fmt.Errorf("the profile has no directory to mount the root on")
 }
 
 // newTmpfs makes a detached tmpfs: nosuid, nodev, noexec, and bounded.
@@ -154,7 +146,7 @@ func (s *stage) openSource(m mount) *int32 {
 func (s *stage) openHost(what string, at any, p string, flags uint64) *int32 {
 	fd := new(int32)
 	c := s.openat2(what+": open", at, p, flags, unix.RESOLVE_NO_SYMLINKS).into(fd)
-	if s.root {
+	if s.asRoot {
 		c.denied = "permission denied: a directory above it is closed to others and belongs to an ordinary user; a root daemon's files must not be there"
 	}
 	return fd
@@ -166,17 +158,26 @@ func (s *stage) openat2(what string, at any, p string, flags, resolve uint64) *p
 }
 
 // recognise compares an open source with what the profile says of it. The files of /proc are known by their names alone.
-func (s *stage) recognise(m mount, source any) {
+func (s *stage) recognise(m mount, source *int32) {
 	var st unix.Stat_t
-	facts := []fact{{at: unsafe.Pointer(&st.Mode), mask: unix.S_IFMT, want: m.format()}}
+	format := fact{at: unsafe.Pointer(&st.Mode), mask: unix.S_IFMT, want: m.format()}
 	switch m.kind {
 	case kindProc, kindImage:
+		s.call(m.path, unix.SYS_FSTAT, source, unsafe.Pointer(&st)).finds(fmt.Sprintf("is not of type %#o", m.format()), format)
 	case kindDevice:
-		facts = append(facts, fact{unsafe.Pointer(&st.Rdev), true, ^uint64(0), unix.Mkdev(uint32(m.id.dev), uint32(m.id.ino))})
+		device := fact{unsafe.Pointer(&st.Rdev), true, ^uint64(0), unix.Mkdev(uint32(m.id.dev), uint32(m.id.ino))}
+		s.call(m.path, unix.SYS_FSTAT, source, unsafe.Pointer(&st)).finds(fmt.Sprintf("is not the device %v", m.id), format, device)
 	default:
-		facts = append(facts, fact{unsafe.Pointer(&st.Dev), true, ^uint64(0), m.id.dev}, fact{unsafe.Pointer(&st.Ino), true, ^uint64(0), m.id.ino})
+		s.identify(m.path, source, m.format(), m.id)
 	}
-	s.call(m.path, unix.SYS_FSTAT, source, unsafe.Pointer(&st)).finds(fmt.Sprintf("is not the verified %v of type %#o", m.id, m.format()), facts...)
+}
+
+// identify makes sure that a descriptor is open on one inode.
+func (s *stage) identify(what string, fd any, format uint64, id inode) {
+	var st unix.Stat_t
+	s.call(what, unix.SYS_FSTAT, fd, unsafe.Pointer(&st)).finds(fmt.Sprintf("is not the verified %v of type %#o", id, format),
+		fact{at: unsafe.Pointer(&st.Mode), mask: unix.S_IFMT, want: format},
+		fact{unsafe.Pointer(&st.Dev), true, ^uint64(0), id.dev}, fact{unsafe.Pointer(&st.Ino), true, ^uint64(0), id.ino})
 }
 
 // format is the file type that the source must have. The link to a process's own executable is mounted as a link.

@@ -15,7 +15,7 @@ func parseProfile(text string) (*profile, error) {
 		return nil, errors.New("profile: the last line does not end")
 	}
 	r := &reader{lines: strings.Split(lines, "\n")}
-	p := &profile{filter: &filter{}}
+	p := &profile{}
 	r.header(p)
 	r.root(p)
 	r.start(p)
@@ -29,7 +29,6 @@ func parseProfile(text string) (*profile, error) {
 	if p.String() != text {
 		return nil, errors.New("profile: not in canonical form")
 	}
-	p.filter.accept(p.filter.String())
 	return p, nil
 }
 

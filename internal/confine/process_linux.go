@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"errors"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -9,14 +10,14 @@ import (
 // takeDescriptors moves what the child is given to the numbers it knows them by, and closes all else that it has as a copy of the daemon: at
 // once, since the copies hold other runs' pipes open and other slots' locks. It says so to the daemon, which waits for it.
 func (s *stage) takeDescriptors() {
-	if s.given.image >= 0 { // first, since its number may be one of those
-		s.call("", unix.SYS_DUP3, int(s.given.image), nodeFD, unix.O_CLOEXEC).unless(unix.EINVAL) // it is that one already
+	if s.inherit.image >= 0 { // first, since its number may be one of those
+		s.call("", unix.SYS_DUP3, int(s.inherit.image), nodeFD, unix.O_CLOEXEC).unless(unix.EINVAL) // it is that one already
 	}
-	for number, fd := range s.given.ends {
+	for number, fd := range s.inherit.ends {
 		s.call("", unix.SYS_DUP3, int(fd), number, 0)
 	}
-	s.call("", unix.SYS_DUP3, int(s.given.lock), lockFD, unix.O_CLOEXEC)
-	s.call("", unix.SYS_DUP3, int(s.given.start), startFD, unix.O_CLOEXEC)
+	s.call("", unix.SYS_DUP3, int(s.inherit.lock), lockFD, unix.O_CLOEXEC)
+	s.call("", unix.SYS_DUP3, int(s.inherit.begin), beginFD, unix.O_CLOEXEC)
 	s.call("", unix.SYS_CLOSE_RANGE, lastFD+1, uintptr(^uint32(0)), 0)
 	s.call("", unix.SYS_WRITE, lockFD, "1", 1)
 }
@@ -24,8 +25,8 @@ func (s *stage) takeDescriptors() {
 // awaitIDs waits for the daemon's word that this user namespace has its ids.
 func (s *stage) awaitIDs() {
 	word := new([1]byte)
-	s.call("", unix.SYS_READ, startFD, unsafe.Pointer(word), 1).is(1, "the daemon has given up")
-	s.call("", unix.SYS_CLOSE, startFD)
+	s.call("", unix.SYS_READ, beginFD, unsafe.Pointer(word), 1).is(1, "the daemon has given up")
+	s.call("", unix.SYS_CLOSE, beginFD)
 }
 
 // newSession leaves the daemon's session and process group.
@@ -70,11 +71,9 @@ func (s *stage) writeProc(name, content string) {
 // openNode sees to it that Node is descriptor nodeFD: the sealed copy, which must be the one that the profile names, or the file where the
 // profile has it in the new root.
 func (s *stage) openNode() {
-	for _, m := range s.plan.mounts {
-		if m.kind == kindImage {
-			s.recognise(mount{entry: entry{kind: kindFile, path: m.path, id: m.id}}, nodeFD)
-			return
-		}
+	if image, sealed := s.profile.first(kindImage); sealed {
+		s.identify(image.path, nodeFD, unix.S_IFREG, image.id)
+		return
 	}
 	fd := new(int32)
 	s.call(s.profile.executable, unix.SYS_OPENAT, here, s.profile.executable, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0).into(fd)
@@ -112,7 +111,7 @@ func (s *stage) dropBounding() {
 // daemon's supplementary groups stay, with nothing in sight that they could open.
 func (s *stage) becomeNobody() {
 	uid, gid := int(s.profile.user.inside), int(s.profile.group.inside)
-	if s.root {
+	if s.asRoot {
 		s.call("setgroups", unix.SYS_SETGROUPS, 0, 0)
 	}
 	s.call("setresgid", unix.SYS_SETRESGID, gid, gid, gid)
@@ -170,21 +169,15 @@ func (s *stage) setLimits() {
 
 // readCanary shows that this user may read the canary. Its content does not matter.
 func (s *stage) readCanary() {
-	for _, e := range s.profile.entries {
-		if e.kind == kindCanary {
-			fd := new(int32)
-			s.call("", unix.SYS_OPENAT, here, e.path, unix.O_RDONLY|unix.O_CLOEXEC).into(fd)
-			s.call("", unix.SYS_READ, fd, unsafe.Pointer(new(byte)), 1).is(1, "is empty")
-			s.close(fd)
-			return
-		}
+	canary, there := s.profile.first(kindCanary)
+	if !there {
+		s.fail(errors.New("the profile has none"))
+		return
 	}
-	s.refusal("the profile has none")
-}
-
-// refusal plans a step that cannot be taken.
-func (s *stage) refusal(reason string) {
-	s.call("", unix.SYS_GETPID).is(0, reason)
+	fd := new(int32)
+	s.call("", unix.SYS_OPENAT, here, canary.path, unix.O_RDONLY|unix.O_CLOEXEC).into(fd)
+	s.call("", unix.SYS_READ, fd, unsafe.Pointer(new(byte)), 1).is(1, "is empty")
+	s.close(fd)
 }
 
 // report reads the limits back and writes the eight lines of the control text.

@@ -91,6 +91,16 @@ type rightWord struct {
 // variable is one entry of the environment.
 type variable struct{ name, value string }
 
+// first is the first entry of a kind, if there is one.
+func (p *profile) first(k kind) (entry, bool) {
+	for _, e := range p.entries {
+		if e.kind == k {
+			return e, true
+		}
+	}
+	return entry{}, false
+}
+
 // environmentNames are the variables of every run, in order.
 func environmentNames() []string {
 	return []string{"LC_ALL", "TZ", "HOME", "TMPDIR", "OPENSSL_CONF"}

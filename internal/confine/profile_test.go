@@ -103,11 +103,6 @@ func TestInstantiateRefuses(t *testing.T) {
 		"an option for an entry": func(j *Job) { j.Args = []string{"--eval", "1"} },
 		"NUL in an argument":     func(j *Job) { j.Args = append(j.Args, "a\x00b") },
 		"arguments for version":  func(j *Job) { j.Version = true },
-		"a text beyond 128 KiB": func(j *Job) {
-			for range 1000 {
-				j.Runtime.Aliases = append(j.Runtime.Aliases, pins.Alias{Path: "/a/" + strings.Repeat("x", 100+len(j.Runtime.Aliases)), Target: "b"})
-			}
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := sampleJob()

@@ -5,26 +5,41 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
 // filter is the part of a profile that speaks of system calls. What no rule names is refused with EPERM; a call of a foreign architecture
 // kills the process.
-type filter struct {
-	rules []rule
-	text  string // all lines, once they were accepted as a part of a profile
-	child func() (childProgram, error)
+type filter struct{ rules []rule }
+
+// fixedFilter is the template's, which has no placeholder: it is the same in every run, and half of what there is to read and to compile.
+type fixedFilter struct {
+	*filter
+	text    string
+	program childProgram
+	err     error
 }
 
-// lastFilter is the filter that was accepted last: it is the same in every run, and is half of what there is to read and to compile.
-var lastFilter atomic.Pointer[filter]
-
-// accept remembers a filter that is a part of a profile in canonical form.
-func (f *filter) accept(text string) {
-	if f.text == "" {
-		f.text, f.child = text, sync.OnceValues(f.compileForChild)
-		lastFilter.Store(f)
+var templateFilter = sync.OnceValue(func() fixedFilter {
+	var lines []string
+	for _, words := range templateLines() {
+		if line := strings.Join(words, " "); len(lines) > 0 || line == lineForeign {
+			lines = append(lines, line)
+		}
 	}
+	f, r := &filter{}, &reader{lines: lines}
+	if r.filter(f); r.err != nil {
+		panic("confine: bug: the template's filter: " + r.err.Error())
+	}
+	program, err := f.compileForChild()
+	return fixedFilter{f, strings.Join(lines, "\n"), program, err}
+})
+
+// child is the program for a process that is to be.
+func (f *filter) child() (childProgram, error) {
+	if fixed := templateFilter(); f == fixed.filter {
+		return fixed.program, fixed.err
+	}
+	return f.compileForChild()
 }
 
 // verb is the word that a rule begins with.
@@ -61,8 +76,8 @@ const (
 )
 
 func (f *filter) String() string {
-	if f.text != "" {
-		return f.text
+	if fixed := templateFilter(); f == fixed.filter {
+		return fixed.text
 	}
 	var lines []string
 	for _, words := range f.lines() {
@@ -162,10 +177,16 @@ func (f *filter) check() error {
 }
 
 func (r *reader) rules(p *profile) {
-	if known := lastFilter.Load(); known != nil && r.err == nil && known.text == strings.Join(r.lines[r.at:], "\n") {
-		p.filter, r.at = known, len(r.lines)
+	fixed := templateFilter()
+	if r.err == nil && strings.Join(r.lines[r.at:], "\n") == fixed.text {
+		p.filter, r.at = fixed.filter, len(r.lines)
 		return
 	}
+	p.filter = &filter{}
+	r.filter(p.filter)
+}
+
+func (r *reader) filter(f *filter) {
 	for _, fixed := range []string{lineForeign, lineDefault} {
 		first, second, _ := strings.Cut(fixed, " ")
 		r.line(first)
@@ -177,7 +198,7 @@ func (r *reader) rules(p *profile) {
 		switch rule.verb {
 		case verbAllow, verbReturn, verbOnce:
 			r.rule(&rule)
-			p.filter.rules = append(p.filter.rules, rule)
+			f.rules = append(f.rules, rule)
 		default:
 			r.at++
 			r.fail("unknown, repeated or misplaced: %q", r.lines[r.at-1])

@@ -54,10 +54,13 @@ setInterval(() => {}, 1000)`})
 	r.finish(t)
 }
 
-// TestAnotherImage: a copy that is not the one of the profile is not executed, nor is a file that is not sealed.
+// TestAnotherImage: a descriptor that is not on the profile's inode, or none, is not executed.
 func TestAnotherImage(t *testing.T) {
 	s := newSlot(t, map[string]string{"program/main.cjs": `console.log('ran')`})
 	good := instance(t, s.sealedJob(t, "main.cjs"))
+	if o := run(t, good); o.stdout != "ran\n" {
+		t.Fatalf("the control: %+v", o)
+	}
 	other := good
 	f, err := os.Open(good.profile.executable)
 	must(t, err)

@@ -16,9 +16,9 @@ type stage struct {
 	profile *profile
 	plan    rootPlan
 	argv    []string // Node's
-	root    bool     // the daemon is root: inside, the child is uid 0 until it becomes nobody
+	asRoot  bool     // the daemon is root: inside, the child is uid 0 until it becomes nobody
 	daemon  int      // process id of the daemon, the child's parent
-	given   given
+	inherit inherited
 
 	newRoot *int32 // the descriptor of the private root, from freshRoot to enterRoot
 	self    *int32 // of /proc/PID, from mountSources on
@@ -28,10 +28,10 @@ type stage struct {
 	err   error // the first that planning met
 }
 
-// given are the daemon's numbers of what the child gets, each above lastFD.
-type given struct {
+// inherited are the daemon's numbers of what the child gets: each above lastFD, but for the image, whose number may be any.
+type inherited struct {
 	ends               [4]int32 // of the four pipes, by the child's number
-	image, lock, start int32    // image is -1 where Node is executed from its path
+	image, lock, begin int32    // image is -1 where Node is executed from its path
 }
 
 // The child's descriptors. Node sees the first four and no other.
@@ -42,8 +42,8 @@ const (
 	controlFD = 3
 	nodeFD    = 4 // Node, for the exec
 	lockFD    = 5 // the socket on which the exec lock's listener goes to the daemon
-	startFD   = 6 // the pipe on which the daemon says that the ids are mapped
-	lastFD    = startFD
+	beginFD   = 6 // the pipe on which the daemon says that the ids are mapped
+	lastFD    = beginFD
 )
 
 // step is one line of the launch. Its name is what a refusal begins with.
@@ -88,12 +88,12 @@ func launchSteps() []planned {
 }
 
 // newStage plans the launch of an instance.
-func newStage(i Instance, g given) (*stage, error) {
+func newStage(i Instance, from inherited) (*stage, error) {
 	plan, err := planRoot(i.profile.entries)
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{profile: i.profile, plan: plan, argv: i.argv, root: os.Geteuid() == 0, daemon: unix.Getpid(), given: g,
+	s := &stage{profile: i.profile, plan: plan, argv: i.argv, asRoot: os.Geteuid() == 0, daemon: unix.Getpid(), inherit: from,
 		newRoot: new(int32), self: new(int32)}
 	for _, one := range launchSteps() {
 		s.steps = append(s.steps, step{name: one.name})
@@ -164,9 +164,10 @@ func (c *prepared) is(want int, differs string) {
 // finds demands what the call leaves in memory.
 func (c *prepared) finds(differs string, facts ...fact) { c.differs, c.facts = differs, facts }
 
+// fail ends the planning: the step being planned cannot be taken.
 func (s *stage) fail(err error) {
 	if s.err == nil {
-		s.err = err
+		s.err = in(s.steps[len(s.steps)-1].name, err)
 	}
 }
 
