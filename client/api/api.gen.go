@@ -1508,7 +1508,7 @@ type Runtime struct {
 
 	// Integrity `sealed`: a copy of Node runs, which the kernel keeps from changing; of the other files those that only root can write are
 	// known by inode, size and times, before and after each run, and the rest is hashed. `rehashed`: everything is, because this
-	// host has no sealed copies (`confined doctor` says why).
+	// daemon can have no sealed copy; its log says why. That is slower, and shows a change of Node where a sealed copy has none.
 	Integrity RuntimeIntegrity `json:"integrity"`
 
 	// Launchers What sets the boundary up.
@@ -1535,7 +1535,7 @@ type RuntimeArch string
 
 // RuntimeIntegrity `sealed`: a copy of Node runs, which the kernel keeps from changing; of the other files those that only root can write are
 // known by inode, size and times, before and after each run, and the rest is hashed. `rehashed`: everything is, because this
-// host has no sealed copies (`confined doctor` says why).
+// daemon can have no sealed copy; its log says why. That is slower, and shows a change of Node where a sealed copy has none.
 type RuntimeIntegrity string
 
 // RuntimeOs As Go names it.
@@ -1735,8 +1735,8 @@ type UnresolvedStatus string
 
 // Usage rusage of the reaped process, the launch stage included.
 type Usage struct {
-	// MaxRssBytes The largest resident set, an upper bound: Linux carries a process's peak over its exec, so it is never less than what the daemon
-	// itself held in memory when it started the process.
+	// MaxRssBytes The largest resident set, an upper bound: it counts the pages of Node, which all runs share (those of a sealed copy are large: some
+	// 30 MB more than from disk), and is never less than what the daemon itself had resident when it forked the process.
 	MaxRssBytes int64 `json:"maxRssBytes"`
 
 	// SystemMs CPU time in the kernel.

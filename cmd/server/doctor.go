@@ -158,5 +158,5 @@ func judgeIntegrity(d exec.Description) finding {
 			string(d.Integrity) + ": Node is hashed before and after each run, which costs more than most runs, because no sealed copy of it can be had: " + why.Problem, why.Cure}
 	}
 	return finding{"integrity", verdictOK, fmt.Sprintf(
-		"%s: runs execute a copy of Node that nobody can change, which takes %d MiB of memory that cannot be reclaimed, charged to the daemon", d.Integrity, (d.Runtime.NodeSize()+1<<20-1)>>20), ""}
+		"%s: runs execute a copy of Node that nobody can change, which takes %d MiB of memory while the daemon lives: shared memory of the host and of the daemon's cgroup, no part of its resident set", d.Integrity, (d.Runtime.NodeSize()+1<<20-1)>>20), ""}
 }
