@@ -54,6 +54,13 @@ func (t takenRuntime) image() *os.File {
 	return t.seal.Image().File()
 }
 
+func (t takenRuntime) integrity() Integrity {
+	if t.seal == nil {
+		return IntegrityRehashed
+	}
+	return IntegritySealed
+}
+
 // again takes the closure as it is now. What can have changed unseen is read again.
 func (t takenRuntime) again(ctx context.Context) (pins.Closure, error) {
 	if t.seal != nil {
