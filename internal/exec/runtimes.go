@@ -47,11 +47,11 @@ type takenRuntime struct {
 }
 
 // image is the copy of Node to execute; nil: the file itself.
-func (t takenRuntime) image() *os.File {
+func (t takenRuntime) image() *pins.Image {
 	if t.seal == nil {
 		return nil
 	}
-	return t.seal.Image().File()
+	return t.seal.Image()
 }
 
 func (t takenRuntime) integrity() Integrity {
