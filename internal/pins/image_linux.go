@@ -22,6 +22,9 @@ func newImageFile(size int64) (*os.File, error) {
 	if err := mayWrite(size); err != nil {
 		return nil, err
 	}
+	if err := mayKeep(size, memoryLimit()); err != nil {
+		return nil, err
+	}
 	fd, err := unix.MemfdCreate(ImageName, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_EXEC)
 	switch {
 	case errors.Is(err, unix.EACCES):
