@@ -121,7 +121,8 @@ func (r *run) quarantine(slot *ns.Slot, reason ns.QuarantineReason, message stri
 }
 
 // line is one run, in order; the first refusal ends it. Each step takes what
-// only the step before it can make.
+// only the step before it can make. The tests' runLiar goes the same way, with
+// another process than launch's.
 func (r *run) line(ctx context.Context) Result {
 	pinned, err := r.pin(ctx)
 	if err != nil {
