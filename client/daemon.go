@@ -10,8 +10,9 @@ import (
 	"confined/client/api"
 )
 
-// Pins reads what a run on this daemon has to quote. The daemon hashes its whole
-// runtime for that: once for many runs is enough.
+// Pins reads what a run on this daemon has to quote. The daemon looks at every
+// file of its runtime for that, and hashes them where integrity is rehashed: once
+// for many runs is enough.
 func (c *Client) Pins(ctx context.Context) (Pins, error) {
 	runtime, err := c.Runtime(ctx)
 	if err != nil {

@@ -21,7 +21,7 @@ type Job struct {
 
 	// Pins are what the run must find on the host. What is empty is read from
 	// the daemon before each run: that trusts what the daemon says now, and
-	// costs it the hashing of its whole runtime.
+	// costs it a look at its whole runtime.
 	Pins Pins
 
 	Program Tree

@@ -35,20 +35,11 @@ func (r *report) memory(b *testing.B, p plan) {
 	r.add(t)
 }
 
-// resident is a line of the daemon's status less what it maps of shared memory,
-// in KiB.
-func (d *daemon) resident(line string) int {
-	pid := d.cmd.Process.Pid
-	return statusNumber(line)(pid) - statusNumber("RssShmem")(pid)
-}
-
 // outputs has that many programs print 16 MiB at once, and counts the answers.
 // The most that was resident counts from here.
 func (d *daemon) outputs(b *testing.B, clients int) string {
 	b.Helper()
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", d.cmd.Process.Pid), []byte("5"), 0); err != nil {
-		b.Fatal(err)
-	}
+	d.resetPeak(b)
 	r := d.script(b, "process.stdout.write('x'.repeat(16 << 20))\n")
 	r.maxOutputBytes = 16 << 20
 	var all sync.WaitGroup

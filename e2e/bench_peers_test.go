@@ -101,15 +101,6 @@ func (d disk) goJudge(b *testing.B) (runner, error) {
 	return tried(d.judged("http://" + address + "/run"))
 }
 
-func isClosed(c chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

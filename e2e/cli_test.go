@@ -52,14 +52,7 @@ func (c *cli) start(t testing.TB, stdin string) *cli {
 // end waits for it.
 func (c *cli) end(t testing.TB) ended {
 	t.Helper()
-	poll(t, func() bool {
-		select {
-		case <-c.done:
-			return true
-		default:
-			return false
-		}
-	}, func() string { return "a command does not end: " + c.stderr.String() })
+	poll(t, func() bool { return isClosed(c.done) }, func() string { return "a command does not end: " + c.stderr.String() })
 	return ended{c.cmd.ProcessState.ExitCode(), c.stdout.String(), c.stderr.String()}
 }
 

@@ -269,18 +269,13 @@ func (d *daemon) launch(t testing.TB, ctx context.Context, r runRequest) *pendin
 	return p
 }
 
+// over says whether the run was answered.
+func (p *pending) over() bool { return isClosed(p.done) }
+
 // answer waits for it, which must fit the contract.
 func (p *pending) answer(t testing.TB, d *daemon) answer {
 	t.Helper()
-	var last bool
-	poll(t, func() bool {
-		select {
-		case <-p.done:
-			last = true
-		default:
-		}
-		return last
-	}, func() string { return "a run is not answered" })
+	poll(t, p.over, func() string { return "a run is not answered" })
 	if p.err != nil {
 		t.Fatal(p.err)
 	}

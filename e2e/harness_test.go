@@ -357,6 +357,15 @@ func poll(t testing.TB, ok func() bool, why func() string) {
 	}
 }
 
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
 // logBuffer keeps what a daemon writes; writer and readers differ.
 type logBuffer struct {
 	mu  sync.Mutex

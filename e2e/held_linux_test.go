@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -35,12 +34,11 @@ const idleMost = 25 << 10
 func TestMemoryOfResults(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, withFlags(fmt.Sprintf("--workers=%d", heldRuns), fmt.Sprintf("--max-retained=%d", heldRuns)))
-	pid := d.cmd.Process.Pid
 	for _, form := range []string{"application/json", streamed} {
 		for name, fill := range map[string]byte{"text": 'x', "binary": 0xff} {
-			resetPeak(t, pid)
+			d.resetPeak(t)
 			d.holdResults(t, form, fill)
-			peak := statusNumber("VmHWM")(pid) - statusNumber("RssShmem")(pid)
+			peak := d.resident("VmHWM")
 			t.Logf("%s, %s: at most %d MiB resident", form, name, peak>>10)
 			if most := (heldRuns*heldOutput + 64<<20) >> 10; peak > most {
 				t.Errorf("%s, %s: the daemon had %d KiB resident; at most %d", form, name, peak, most)
@@ -116,14 +114,6 @@ func (d *daemon) holdResults(t *testing.T, accept string, fill byte) {
 		if got := decode[result](t, last.Result); got.Process == nil || got.Process.Stdout.plain(t) != want {
 			t.Errorf("answer %d: %.1000s", i, last.Result)
 		}
-	}
-}
-
-// resetPeak makes the kernel count VmHWM anew.
-func resetPeak(t *testing.T, pid int) {
-	t.Helper()
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0); err != nil {
-		t.Fatal(err)
 	}
 }
 

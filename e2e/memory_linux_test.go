@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -63,4 +64,19 @@ func (d *daemon) sendAtOnce(t testing.TB, clients int, u upload) map[int]int {
 		}
 	}
 	return statuses
+}
+
+// resident is a line of the daemon's status less what it maps of shared memory,
+// in KiB.
+func (d *daemon) resident(line string) int {
+	pid := d.cmd.Process.Pid
+	return statusNumber(line)(pid) - statusNumber("RssShmem")(pid)
+}
+
+// resetPeak makes the kernel count VmHWM anew.
+func (d *daemon) resetPeak(t testing.TB) {
+	t.Helper()
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", d.cmd.Process.Pid), []byte("5"), 0); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -101,16 +101,6 @@ func (d *daemon) catch(t *testing.T, begin func() *pending, more func() bool) {
 	t.Fatal("the daemon was always faster")
 }
 
-// over says whether the run was answered.
-func (p *pending) over() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // reachStage: the process is there, and has done nothing yet.
 func reachStage(t *testing.T, d *daemon) {
 	d.hold(t, d.script(t, ""), false)

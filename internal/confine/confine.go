@@ -31,7 +31,7 @@ type Limits struct {
 // Job is what Instantiate turns into a profile: verified things only, each a path with the inode that was verified there.
 type Job struct {
 	Runtime pins.Closure
-	Image   *os.File    // a sealed copy of Node, executed by handle; nil: Node is executed from its path
+	Image   *pins.Image // a sealed copy of Node, executed by handle; nil: Node is executed from its path
 	Program pins.Source // directory: readable, never executable
 	Input   pins.Source // directory: readable, the working directory
 	Canary  pins.Source // file: present and readable to the process's user, but under no Landlock rule

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"confined/internal/pins"
 )
 
@@ -71,7 +69,11 @@ func Instantiate(j Job) (Instance, error) {
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)
 	}
-	return Instance{text: text, profile: profile, argv: argv, slot: j.Slot, image: j.Image}, nil
+	i := Instance{text: text, profile: profile, argv: argv, slot: j.Slot}
+	if j.Image != nil {
+		i.image = j.Image.File()
+	}
+	return i, nil
 }
 
 // argv is Node's argument list. Node takes its own path from the first, also in workers.
@@ -105,10 +107,6 @@ func (j Job) words() (map[string][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	image, err := j.image()
-	if err != nil {
-		return nil, err
-	}
 	aliases := make([]string, 0, len(j.Runtime.Aliases))
 	for _, a := range j.Runtime.Aliases {
 		aliases = append(aliases, strconv.Quote(a.Path)+" "+strconv.Quote(a.Target))
@@ -122,7 +120,7 @@ func (j Job) words() (map[string][]string, error) {
 		"libraries":    libraries,
 		"executables":  executables,
 		"aliases":      aliases,
-		"image":        image,
+		"image":        j.image(),
 		"node":         one(strconv.Quote(j.Runtime.Node)),
 		"program":      one(source(j.Program)),
 		"input":        one(source(j.Input)),
@@ -140,15 +138,12 @@ func source(s pins.Source) string { return strconv.Quote(s.Path) + " " + inode{s
 const ImagePath = "/memfd:" + pins.ImageName + " (deleted)"
 
 // image is the words of the sealed copy, if there is one.
-func (j Job) image() ([]string, error) {
+func (j Job) image() []string {
 	if j.Image == nil {
-		return []string{}, nil
+		return []string{}
 	}
-	var st unix.Stat_t
-	if err := unix.Fstat(int(j.Image.Fd()), &st); err != nil {
-		return nil, fmt.Errorf("the sealed copy of Node: %w", err)
-	}
-	return []string{strconv.Quote(ImagePath) + " " + inode{uint64(st.Dev), st.Ino}.String()}, nil
+	dev, ino := j.Image.ID()
+	return []string{strconv.Quote(ImagePath) + " " + inode{dev, ino}.String()}
 }
 
 // check holds the job against what the preload takes for granted: that everything of a run lies in one directory under fixed names.

@@ -30,7 +30,7 @@ func (s slot) sealedJob(t testing.TB, entry string) Job {
 	sealed, err := takeSealed()
 	must(t, err)
 	j := s.job(t, sealed.Closure, entry)
-	j.Image = sealed.Image().File()
+	j.Image = sealed.Image()
 	return j
 }
 
@@ -85,7 +85,7 @@ func TestSealedOrigin(t *testing.T) {
 	must(t, err)
 	defer sealed.Close()
 	j := s.job(t, sealed.Closure, "none")
-	j.Image = sealed.Image().File()
+	j.Image = sealed.Image()
 	if o := run(t, instance(t, j)); o.state.ExitCode() != 42 || o.stderr != "" {
 		t.Errorf("%+v", o)
 	}

@@ -27,7 +27,7 @@ type Options struct {
 type Executor struct {
 	pool     *ns.Pool
 	node     string
-	launcher *os.File // this binary, held open: what is hashed is what is executed
+	launcher *os.File // this binary, held open: a part of the runtime's identity
 	state    string
 	proven   func(pins.Runtime) (pins.Proof, error)
 	runtimes *runtimes
@@ -56,7 +56,7 @@ func New(o Options) (*Executor, error) {
 	}
 	return &Executor{
 		pool: o.Pool, node: o.Node, launcher: launcher, state: o.State, proven: o.Proven, trace: Join(o.Trace),
-		runtimes: newRuntimes(o.Node, launcher), versions: newVersions(o.State, launcher),
+		runtimes: newRuntimes(o.Node, launcher), versions: newVersions(o.State),
 	}, nil
 }
 
@@ -121,7 +121,8 @@ func (r *run) quarantine(slot *ns.Slot, reason ns.QuarantineReason, message stri
 }
 
 // line is one run, in order; the first refusal ends it. Each step takes what
-// only the step before it can make.
+// only the step before it can make. The tests' runLiar goes the same way, with
+// another process than launch's.
 func (r *run) line(ctx context.Context) Result {
 	pinned, err := r.pin(ctx)
 	if err != nil {

@@ -53,8 +53,11 @@ const (
 // ctx's own.
 func (e *Executor) DescribeRuntime(ctx context.Context) (Description, error) {
 	p, err := e.hold(ctx)
+	if err != nil {
+		return Description{}, err
+	}
 	p.taken.release()
-	return p.Description, err
+	return p.Description, nil
 }
 
 // pinnedRuntime is a described runtime that is held for a run.
@@ -63,8 +66,7 @@ type pinnedRuntime struct {
 	taken takenRuntime
 }
 
-// hold describes the runtime and holds it, after an error too: the caller
-// releases it.
+// hold describes the runtime and holds it until the caller releases it.
 func (e *Executor) hold(ctx context.Context) (pinnedRuntime, error) {
 	if problem := confine.HostProblem(); problem != nil {
 		return pinnedRuntime{}, problem
@@ -74,7 +76,11 @@ func (e *Executor) hold(ctx context.Context) (pinnedRuntime, error) {
 		return pinnedRuntime{}, err
 	}
 	d, err := e.describe(ctx, taken)
-	return pinnedRuntime{d, taken}, err
+	if err != nil {
+		taken.release()
+		return pinnedRuntime{}, err
+	}
+	return pinnedRuntime{d, taken}, nil
 }
 
 func (e *Executor) describe(ctx context.Context, taken takenRuntime) (Description, error) {
@@ -86,11 +92,7 @@ func (e *Executor) describe(ctx context.Context, taken takenRuntime) (Descriptio
 	if err != nil {
 		return Description{}, err
 	}
-	d := Description{Runtime: rt, Proof: proof, Integrity: IntegritySealed, Unsealable: taken.unsealable}
-	if taken.seal == nil {
-		d.Integrity = IntegrityRehashed
-	}
-	return d, nil
+	return Description{Runtime: rt, Proof: proof, Integrity: taken.integrity(), Unsealable: taken.unsealable}, nil
 }
 
 // ProofOf asks again what proves the boundary with rt, without looking at rt

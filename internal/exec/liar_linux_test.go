@@ -83,7 +83,8 @@ func TestLyingControlPipe(t *testing.T) {
 	}
 }
 
-// runLiar is Executor.Run with a liar as the process that is launched.
+// runLiar is Executor.Run, and its line, with a liar as the process that is
+// launched.
 func (w *world) runLiar(e *Executor, lie string) Result {
 	w.t.Helper()
 	req, faults := NewRequest(w.spec, e.MaxDescriptors())
@@ -94,6 +95,7 @@ func (w *world) runLiar(e *Executor, lie string) Result {
 	defer r.abandon()
 	pinned, refused := r.pin(w.t.Context())
 	w.mustGoOn(refused)
+	defer pinned.taken.release()
 	slot, refused := r.claim()
 	w.mustGoOn(refused)
 	w.mustGoOn(r.materialise(slot))

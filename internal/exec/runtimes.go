@@ -47,11 +47,18 @@ type takenRuntime struct {
 }
 
 // image is the copy of Node to execute; nil: the file itself.
-func (t takenRuntime) image() *os.File {
+func (t takenRuntime) image() *pins.Image {
 	if t.seal == nil {
 		return nil
 	}
-	return t.seal.Image().File()
+	return t.seal.Image()
+}
+
+func (t takenRuntime) integrity() Integrity {
+	if t.seal == nil {
+		return IntegrityRehashed
+	}
+	return IntegritySealed
 }
 
 // again takes the closure as it is now. What can have changed unseen is read again.

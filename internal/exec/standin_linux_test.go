@@ -121,11 +121,11 @@ func (w *world) ownLauncher() {
 }
 
 // startFrom makes e what a daemon is that was started from the world's own
-// launcher: that file is what it hashes and executes.
+// launcher: that file is the one of its runtime's identity.
 func (w *world) startFrom(e *Executor) {
 	w.must(e.launcher.Close())
 	var err error
 	e.launcher, err = os.Open(w.launcher)
 	w.must(err)
-	e.runtimes.launcher, e.versions.launcher = e.launcher, e.launcher
+	e.runtimes.launcher = e.launcher
 }

@@ -39,7 +39,7 @@ func (r *run) compare(ctx context.Context, now pins.Runtime, err error) *refusal
 	case r.spec.Profile != profile.Digest:
 		return refuse(ReasonProfileMismatch, "%s", profileMismatch(r.spec.Profile, profile, now.Digest))
 	case err != nil && ctx.Err() != nil:
-		return refuse(ReasonAborted, "the run was cancelled while the runtime was hashed")
+		return refuse(ReasonAborted, "the run was cancelled while the runtime was looked at")
 	case err != nil:
 		return refuse(ReasonRuntimeMismatch, "the runtime cannot be verified: %v", err)
 	case now.Digest != r.spec.Runtime:

@@ -20,15 +20,14 @@ var versionRun = Bounds{TimeoutMs: 30_000, MaxOutputBytes: 4096, CPUSeconds: 10,
 // `node --version` inside the boundary, once for each digest of the binary.
 // That run is also what shows that this host can have the boundary at all.
 type versions struct {
-	state    string // directory for the scratch namespace
-	launcher *os.File
+	state string // directory for the scratch namespace
 
 	turn  chan struct{} // holds one while somebody looks at known, or asks Node
 	known map[string]string
 }
 
-func newVersions(state string, launcher *os.File) versions {
-	return versions{state: state, launcher: launcher, turn: make(chan struct{}, 1), known: map[string]string{}}
+func newVersions(state string) versions {
+	return versions{state: state, turn: make(chan struct{}, 1), known: map[string]string{}}
 }
 
 func (v *versions) of(ctx context.Context, taken takenRuntime) (string, error) {

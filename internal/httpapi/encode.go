@@ -25,7 +25,7 @@ func encodeResult(w io.Writer, r exec.Result) error {
 		resultBuffers.Put(out)
 	}()
 	out.Reset(w)
-	e := encoder{&jsonWriter{out: out, first: true}}
+	e := encoder{jsonWriterTo(out)}
 	switch r := r.(type) {
 	case exec.NotStarted:
 		e.notStarted(r)

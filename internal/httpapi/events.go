@@ -93,8 +93,7 @@ func (e *events) happening(h happening) error {
 // may still come.
 func (e *events) output(s exec.Stream, at time.Duration) error {
 	for {
-		text := e.kept[s].Slice(e.told[s], min(e.due[s], e.told[s]+maxOutputEvent))
-		text = text.Slice(0, text.Len()-unfinished(text.Slice(max(0, text.Len()-utf8.UTFMax), text.Len()).Bytes()))
+		text := wholeCharacters(e.kept[s].Slice(e.told[s], min(e.due[s], e.told[s]+maxOutputEvent)))
 		if text.Len() == 0 {
 			return nil
 		}
@@ -102,6 +101,13 @@ func (e *events) output(s exec.Stream, at time.Duration) error {
 			return err
 		}
 	}
+}
+
+// wholeCharacters is o without the beginning of a character at its end that the
+// bytes to come could complete.
+func wholeCharacters(o exec.Output) exec.Output {
+	end := o.Slice(max(0, o.Len()-utf8.UTFMax), o.Len()).Bytes()
+	return o.Slice(0, o.Len()-unfinished(end))
 }
 
 // rest tells what output held back: that character never came whole.

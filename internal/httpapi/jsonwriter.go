@@ -24,7 +24,12 @@ type jsonWriter struct {
 const jsonBuffer = 32 << 10
 
 func newJSONWriter(w io.Writer) *jsonWriter {
-	return &jsonWriter{out: bufio.NewWriterSize(w, jsonBuffer), first: true}
+	return jsonWriterTo(bufio.NewWriterSize(w, jsonBuffer))
+}
+
+// jsonWriterTo is newJSONWriter with a buffer that is there already.
+func jsonWriterTo(out *bufio.Writer) *jsonWriter {
+	return &jsonWriter{out: out, first: true}
 }
 
 // done flushes, and returns the first error there was.

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 )
 
@@ -13,7 +12,7 @@ type memory struct {
 	limit      int64
 	used       atomic.Int64
 	garbage    atomic.Int64 // given back since the last collection
-	collecting sync.Mutex
+	collecting atomic.Bool  // somebody has begun, and will look again when done
 }
 
 // mostGarbage is how much may be given back before it is collected. By itself
@@ -41,17 +40,25 @@ func (m *memory) force(n int64) { m.used.Add(n) }
 // does not wait for the collection that this may begin.
 func (m *memory) give(n int64) {
 	m.used.Add(-n)
-	if m.garbage.Add(n) >= mostGarbage {
+	m.garbage.Add(n)
+	if m.begin() {
 		go m.collect()
 	}
 }
 
-// collect returns to the system what was given back before it came to it.
+// begin says whether the caller is to collect: there is enough for it, and
+// nobody else does. Whoever gives back meanwhile leaves it to that one, who
+// therefore asks again at the end.
+func (m *memory) begin() bool {
+	return m.garbage.Load() >= mostGarbage && m.collecting.CompareAndSwap(false, true)
+}
+
+// collect, once begun, returns to the system what was given back, until that is
+// little again.
 func (m *memory) collect() {
-	m.collecting.Lock()
-	defer m.collecting.Unlock()
-	if m.garbage.Load() >= mostGarbage {
+	for more := true; more; more = m.begin() {
 		m.garbage.Store(0)
 		debug.FreeOSMemory()
+		m.collecting.Store(false)
 	}
 }

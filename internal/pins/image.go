@@ -15,6 +15,9 @@ type Image struct {
 	look imageLook // as it was when it was hashed
 }
 
+// ImageName is what a sealed copy of Node is called, for people who look at a process.
+const ImageName = "confined-node"
+
 // imageLook is what tells one image from another, and a sealed one from one that is not.
 type imageLook struct {
 	dev, ino    uint64
@@ -30,8 +33,12 @@ func (e *UnsealableError) Error() string { return e.Problem + "; cure: " + e.Cur
 // cureSealing is for a kernel that has no sealed copies.
 const cureSealing = "none is needed: Node is hashed before and after each run instead"
 
-// File is the copy, open for reading until [Image.Close]. Nobody else may close it.
+// File is the copy, until [Image.Close]; nobody else may close it. The descriptor is the one that wrote it, and open for
+// writing still: it is the seals alone that make it harmless.
 func (i *Image) File() *os.File { return i.file }
+
+// ID says which inode the copy is.
+func (i *Image) ID() (dev, ino uint64) { return i.look.dev, i.look.ino }
 
 // Close lets go of the copy. The memory is free once no process executes it.
 func (i *Image) Close() error { return i.file.Close() }

@@ -17,12 +17,13 @@ const (
 	hugePage = 2 << 20
 )
 
-// newImageFile is an empty file in memory that can be sealed and executed, and may get that many bytes: writing more than
-// the limit of file sizes would end the daemon.
+// newImageFile is an empty file in memory that can be sealed and executed, and may get that many bytes.
 func newImageFile(size int64) (*os.File, error) {
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err != nil || limit.Cur < uint64(size) {
-		return nil, &UnsealableError{"the daemon's limit of file sizes is less than the size of Node", "raise it where the daemon is started (ulimit -f, LimitFSIZE=)"}
+	if err := mayWrite(size); err != nil {
+		return nil, err
+	}
+	if err := mayKeep(size, memoryLimit()); err != nil {
+		return nil, err
 	}
 	fd, err := unix.MemfdCreate(ImageName, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_EXEC)
 	switch {
@@ -32,6 +33,19 @@ func newImageFile(size int64) (*os.File, error) {
 		return nil, &UnsealableError{"memfd_create: " + err.Error(), cureSealing}
 	}
 	return os.NewFile(uintptr(fd), ImageName), nil
+}
+
+// mayWrite refuses a file of a size whose writing would end the daemon: the kernel kills who writes beyond the limit of file
+// sizes.
+func mayWrite(size int64) error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
+		return &UnsealableError{"the daemon's limit of file sizes cannot be read: " + err.Error(), cureSealing}
+	}
+	if limit.Cur < uint64(size) {
+		return &UnsealableError{"the daemon's limit of file sizes is less than the size of Node", "raise it where the daemon is started (ulimit -f, LimitFSIZE=)"}
+	}
+	return nil
 }
 
 // sealImageFile makes f executable, and immutable. It is errInUse while anybody has it mapped for writing.

@@ -19,6 +19,3 @@ func TakeSource(path string) (Source, error) {
 	}
 	return Source{Path: path, Dev: id.Dev, Ino: id.Ino}, nil
 }
-
-// ImageName is what a sealed copy of Node is called, for people who look at a process.
-const ImageName = "confined-node"
