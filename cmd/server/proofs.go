@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"confined/internal/confine"
+	"confined/internal/exec"
 	"confined/internal/pins"
 	"confined/internal/prove"
 )
@@ -26,8 +28,39 @@ type herald struct {
 	proofs *pins.Proofs
 	log    *slog.Logger
 
-	mu   sync.Mutex
-	last pins.Proof // zero where the latest answer was that there is none
+	mu        sync.Mutex
+	last      pins.Proof // zero where the latest answer was that there is none
+	integrity exec.Integrity
+}
+
+// heralded is the executor, whose descriptions of the runtime the herald hears.
+type heralded struct {
+	*exec.Executor
+	herald *herald
+}
+
+func (h heralded) DescribeRuntime(ctx context.Context) (exec.Description, error) {
+	d, err := h.Executor.DescribeRuntime(ctx)
+	if err == nil {
+		h.herald.described(d)
+	}
+	return d, err
+}
+
+// described logs how a run will know that Node is the pinned one, when that is
+// another way than before.
+func (h *herald) described(d exec.Description) {
+	h.mu.Lock()
+	changed := d.Integrity != h.integrity
+	h.integrity = d.Integrity
+	h.mu.Unlock()
+	switch {
+	case changed && d.Unsealable != nil:
+		h.log.Warn("Node is hashed before and after each run, since no sealed copy of it can be had",
+			"integrity", string(d.Integrity), "reason", d.Unsealable.Problem, "cure", d.Unsealable.Cure)
+	case changed:
+		h.log.Info("runs execute a sealed copy of Node", "integrity", string(d.Integrity), "bytes", d.Runtime.NodeSize())
+	}
 }
 
 // of asks the proofs, and logs a proof that is not the one of the answer before,

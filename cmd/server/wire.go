@@ -22,7 +22,7 @@ func (d *daemon) wireAPI() (err error) {
 	owner := os.Geteuid()
 	d.api, err = httpapi.New(httpapi.Options{
 		Version:      thisBuild().String(),
-		Executor:     d.executor,
+		Executor:     heralded{d.executor, d.herald},
 		Pool:         d.pool,
 		Profile:      confine.Profile(),
 		HostProblem:  confine.HostProblem,
