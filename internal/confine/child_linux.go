@@ -13,7 +13,8 @@ import (
 // The child is a copy of a process of many threads that has only one of them, as in syscall.forkAndExecInChild: it may make raw system calls
 // and touch what was laid out before, and nothing else. Nothing here may grow the stack, allocate, take a lock or be preempted. That is what
 // nosplit is for, and why every signal is blocked from before the fork: the Go runtime's handlers would run in a process without a runtime.
-// The child itself resets and unblocks them (the step "signals"). Precondition: the caller holds syscall.ForkLock.
+// The child itself resets and unblocks them (the step "signals"). The linker checks that the frames fit; those of a build without optimisation
+// (-gcflags=-N) do not. Precondition: the caller holds syscall.ForkLock.
 //
 //go:nosplit
 //go:norace
@@ -41,13 +42,12 @@ func perform(steps []step, errnos *[maxErrno]string) {
 			if c.format != nil {
 				c.format.layOut()
 			}
-			args := c.args
 			for n, cell := range c.from {
 				if cell != nil {
-					args[n] = uintptr(*cell)
+					c.args[n] = uintptr(*cell) // the child's own copy of the plan
 				}
 			}
-			result, _, e := syscall.RawSyscall6(c.number, args[0], args[1], args[2], args[3], args[4], args[5])
+			result, _, e := syscall.RawSyscall6(c.number, c.args[0], c.args[1], c.args[2], c.args[3], c.args[4], c.args[5])
 			if e == unix.EACCES && c.denied != "" {
 				refuse(steps[i].name, c.what, c.denied)
 			}

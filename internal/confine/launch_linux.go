@@ -92,13 +92,16 @@ func (p *Process) awaitChild() error {
 	})
 }
 
-// giveUp lets the child end, which waits for a word that does not come, and reaps it.
+// giveUp ends the child, which waits for a word that does not come, and reaps it. It is killed because somebody may have stopped it. Without a
+// handle its process id stands for it, as long as it is ours to reap.
 func (p *Process) giveUp() error {
 	p.close()
 	if p.Handle == nil {
+		_ = unix.Kill(p.PID, unix.SIGKILL)
 		_, err := unix.Wait4(p.PID, nil, 0, nil)
 		return err
 	}
+	_ = p.Handle.Kill()
 	_, err := p.Handle.Wait()
 	return err
 }

@@ -18,6 +18,9 @@ func (s *stage) takeDescriptors() {
 	}
 	s.call("", unix.SYS_DUP3, int(s.inherit.lock), lockFD, unix.O_CLOEXEC)
 	s.call("", unix.SYS_DUP3, int(s.inherit.begin), beginFD, unix.O_CLOEXEC)
+	if s.inherit.image < 0 {
+		s.call("", unix.SYS_CLOSE_RANGE, nodeFD, nodeFD, 0)
+	}
 	s.call("", unix.SYS_CLOSE_RANGE, lastFD+1, uintptr(^uint32(0)), 0)
 	s.call("", unix.SYS_WRITE, lockFD, "1", 1)
 }

@@ -160,6 +160,31 @@ func TestNobodyChangesAnImage(t *testing.T) {
 	}
 }
 
+// TestReadingLeavesNoMark: all runs can read a copy, and none is to see that another did. An ordinary file in memory is the control: until its time
+// of reading has moved, the clock of files may have stood still.
+func TestReadingLeavesNoMark(t *testing.T) {
+	image, plain := imageOf(t).File(), unsealed(t)
+	read := func(f *os.File) unix.Timespec {
+		var st unix.Stat_t
+		if _, err := f.ReadAt(make([]byte, 1), 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+			t.Fatal(err)
+		}
+		return st.Atim
+	}
+	ofImage, ofPlain := read(image), read(plain)
+	for tries := 0; read(plain) == ofPlain; tries++ {
+		if tries == 1<<24 {
+			t.Fatal("the control: the times of a file in memory do not tell of a reading")
+		}
+	}
+	if read(image) != ofImage {
+		t.Error("a reading of a copy is seen by others")
+	}
+}
+
 // TestImageCheck: a descriptor that is something else now is told.
 func TestImageCheck(t *testing.T) {
 	image := imageOf(t)
