@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures confined programs against plain Node, and prints tables in Markdown:
-#   packaging/bench.sh full    everything, in about four minutes
+#   packaging/bench.sh full    everything, in three minutes or so
 #   packaging/bench.sh quick   what CI makes of it: fails beyond a bound, in less than one
 #   packaging/bench.sh docs    everything, into docs/performance.md
 set -euo pipefail
