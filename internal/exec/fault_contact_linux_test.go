@@ -7,8 +7,13 @@ import (
 // contactFaults are about what this process itself has: its ends of the pipes,
 // and the limits that its children are under.
 var contactFaults = []fault{
-	{"the control text cannot be read", func(w *world) { w.trace.Launched = func(i LaunchedInfo) { w.breakOurEnd(i.PID, 3) } },
-		observed("admission-absent contact-lost").admitted(AdmissionAbsent)},
+	{"the control text cannot be read", func(w *world) { // all of it has been written: before, the stage would die of a pipe that nobody reads
+		w.spec.TimeoutMs = 1000
+		w.trace.Launched = func(i LaunchedInfo) {
+			w.measured(i.PID)
+			w.breakOurEnd(i.PID, 3)
+		}
+	}, observed("admission-absent contact-lost").admitted(AdmissionAbsent).stopped(StopTimeout)},
 	{"stdout cannot be read", func(w *world) { w.trace.Launched = func(i LaunchedInfo) { w.breakOurEnd(i.PID, 1) } }, observed("contact-lost")},
 	{"stderr cannot be read", func(w *world) { w.trace.Launched = func(i LaunchedInfo) { w.breakOurEnd(i.PID, 2) } }, observed("contact-lost")},
 	{"a limit that cannot be had", func(w *world) {
