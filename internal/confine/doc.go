@@ -12,7 +12,7 @@
 //
 //	host                                        a copy of the daemon, then Node: one process
 //	Launch: plan, fork(NEWUSER, NEWNS) ───────→ takes its descriptors, closes all else, says so
-//	maps its ids, waits for that word, answers → performs the plan: it can do less and less
+//	waits for that, maps its ids, answers ────→ performs the plan: it can do less and less
 //	eight lines ←────────────── descriptor 3 ── the limits as the kernel has them
 //	the exec lock's listener ←───────────────── a filter that asks about execveat
 //	consents, once, and lets go of it ────────→ execveat Node, the one exec of its life

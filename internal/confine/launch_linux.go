@@ -52,19 +52,23 @@ func (p *Process) fork(s *stage) error {
 	return nil
 }
 
-// start maps the child's ids and gives it the word to go on, once it has said that it holds nothing of ours any more. Its handle is opened
-// while it is a child of ours that nobody has reaped, so that its process id can mean no other.
+// start waits until the child holds nothing of ours any more, maps its ids and gives it the word to go on. A child that is gone already says why
+// on Stderr. Its handle is opened while it is a child of ours that nobody has reaped, so that its process id can mean no other.
 func (p *Process) start(s *stage, slot int) (err error) {
 	if p.Handle, err = os.FindProcess(p.PID); err != nil {
 		return in("launch: handle", err)
 	}
-	if err := mapIDs(p.PID, s.profile, slot); err != nil {
-		return in("launch", explainSpawn(err))
-	}
-	if err := p.awaitChild(); err != nil {
+	gone, err := p.awaitChild()
+	if err != nil {
 		return in("launch: start", err)
 	}
-	_, _ = p.begin.Write([]byte{1}) // a child that is gone already says why on Stderr
+	if !gone {
+		err = mapIDs(p.PID, s.profile, slot)
+	}
+	if err != nil {
+		return in("launch", explainSpawn(err))
+	}
+	_, _ = p.begin.Write([]byte{1})
 	_ = p.begin.Close()
 	return nil
 }
@@ -75,12 +79,12 @@ const childPatience = time.Second
 
 // awaitChild returns when the child has said that it holds nothing of ours, or is gone, or after childPatience. It waits in the kernel: the
 // thread is this run's own.
-func (p *Process) awaitChild() error {
+func (p *Process) awaitChild() (gone bool, err error) {
 	conn, err := p.lock.SyscallConn()
 	if err != nil {
-		return err
+		return false, err
 	}
-	return conn.Control(func(fd uintptr) {
+	err = conn.Control(func(fd uintptr) {
 		polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		for deadline := time.Now().Add(childPatience); ; {
 			left := max(0, time.Until(deadline))
@@ -88,8 +92,10 @@ func (p *Process) awaitChild() error {
 				break
 			}
 		}
-		_, _ = unix.Read(int(fd), make([]byte, 1))
+		n, err := unix.Read(int(fd), make([]byte, 1))
+		gone = n == 0 && err == nil
 	})
+	return gone, err
 }
 
 // giveUp ends the child, which waits for a word that does not come, and reaps it. It is killed because somebody may have stopped it. Without a
