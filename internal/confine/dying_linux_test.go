@@ -86,7 +86,7 @@ func launchChanged(t *testing.T, i Instance, change func(*stage)) running {
 	must(t, err)
 	change(s)
 	must(t, p.fork(s))
-	must(t, p.start(s, i.slot))
+	must(t, p.start(s))
 	p.asking.Go(p.consentOnce)
 	return running{p}
 }

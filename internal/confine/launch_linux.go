@@ -18,6 +18,9 @@ func openLauncher() (*os.File, error) {
 
 // launch plans the stage, forks the child that performs it, maps its ids and starts it.
 func launch(i Instance) (*Process, error) {
+	if err := checkIDs(i.profile, i.slot); err != nil {
+		return nil, in("launch", err)
+	}
 	p, theirs, err := openEnds()
 	if err != nil {
 		return nil, in("launch: pipes", err)
@@ -31,7 +34,7 @@ func launch(i Instance) (*Process, error) {
 		p.close()
 		return nil, in("launch", err)
 	}
-	if err := p.start(s, i.slot); err != nil {
+	if err := p.start(s); err != nil {
 		return nil, errors.Join(err, p.giveUp())
 	}
 	p.asking.Go(p.consentOnce)
@@ -54,7 +57,7 @@ func (p *Process) fork(s *stage) error {
 
 // start waits until the child holds nothing of ours any more, maps its ids and gives it the word to go on. A child that is gone already says why
 // on Stderr. Its handle is opened while it is a child of ours that nobody has reaped, so that its process id can mean no other.
-func (p *Process) start(s *stage, slot int) (err error) {
+func (p *Process) start(s *stage) (err error) {
 	if p.Handle, err = os.FindProcess(p.PID); err != nil {
 		return in("launch: handle", err)
 	}
@@ -63,7 +66,7 @@ func (p *Process) start(s *stage, slot int) (err error) {
 		return in("launch: start", err)
 	}
 	if !gone {
-		err = mapIDs(p.PID, s.profile, slot)
+		err = mapIDs(p.PID, s.profile)
 	}
 	if err != nil {
 		return in("launch", explainSpawn(err))
@@ -115,13 +118,18 @@ func (p *Process) giveUp() error {
 // inner is the uid and gid of every confined process inside its namespace, the kernel's number for nobody.
 const inner = 65534
 
-// mapIDs gives the child's user namespace its ids (user_namespaces(7)): nobody inside is the slot's user outside. A root daemon's child is uid 0
-// besides, until it becomes nobody; an unprivileged daemon's is nobody from the start, and has every capability in there until it drops them.
-func mapIDs(pid int, p *profile, slot int) error {
+// checkIDs makes sure that the profile's user is the one that the slot's files belong to, and nobody inside.
+func checkIDs(p *profile, slot int) error {
 	uid, gid := OuterID(slot)
 	if p.user != (identity{inner, uint64(uid)}) || p.group != (identity{inner, uint64(gid)}) {
 		return fmt.Errorf("identity: the profile has user %v and group %v, not %d as %d and %d", p.user, p.group, inner, uid, gid)
 	}
+	return nil
+}
+
+// mapIDs gives the child's user namespace its ids (user_namespaces(7)): nobody inside is the slot's user outside. A root daemon's child is uid 0
+// besides, until it becomes nobody; an unprivileged daemon's is nobody from the start, and has every capability in there until it drops them.
+func mapIDs(pid int, p *profile) error {
 	also, groups := "", "deny"
 	if os.Geteuid() == 0 {
 		also, groups = "0 0 1\n", "allow"
