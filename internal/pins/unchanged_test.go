@@ -90,31 +90,33 @@ func rewrite(path string) error {
 	return os.WriteFile(path, content, 0o600)
 }
 
-// rewriteKeepingTime changes a byte of the content and puts the modification time back.
-func rewriteKeepingTime(path string) error {
+// restorable is what a file holds, and the time to put back once it was written to.
+func restorable(path string) (content []byte, modified time.Time, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return err
+		return nil, time.Time{}, err
 	}
-	content, err := os.ReadFile(path)
+	content, err = os.ReadFile(path)
+	return content, info.ModTime(), err
+}
+
+// rewriteKeepingTime changes a byte of the content and puts the modification time back.
+func rewriteKeepingTime(path string) error {
+	content, modified, err := restorable(path)
 	if err != nil {
 		return err
 	}
 	content[bodyAt]++
-	return errors.Join(os.WriteFile(path, content, 0o600), os.Chtimes(path, time.Time{}, info.ModTime()))
+	return errors.Join(os.WriteFile(path, content, 0o600), os.Chtimes(path, time.Time{}, modified))
 }
 
 // rewriteAndBack changes a byte of the content, and then all is as it was.
 func rewriteAndBack(path string) error {
-	info, err := os.Stat(path)
+	content, modified, err := restorable(path)
 	if err != nil {
 		return err
 	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(rewriteKeepingTime(path), os.WriteFile(path, content, 0o600), os.Chtimes(path, time.Time{}, info.ModTime()))
+	return errors.Join(rewriteKeepingTime(path), os.WriteFile(path, content, 0o600), os.Chtimes(path, time.Time{}, modified))
 }
 
 func replace(path string) error {
