@@ -16,9 +16,9 @@ const (
 )
 
 // workers are what a walk over a slot is shared among: the goroutine that began it, and helpers that it starts and waits for. There is a token
-// for each that may run. Whoever runs holds one, the first by being there. Whoever waits for helpers has given his up, and the last of these
-// leaves him its own: at most as many run at a time as there are tokens, and since one that waits has nothing open but directories above
-// his helpers, they have together at most one descriptor open a level, and one for the file in hand, for each token. nil is the first goroutine
+// for each that may run. Whoever runs holds one, the first by being there. Whoever waits for helpers has given its own up, and the last of these
+// leaves it theirs: at most as many run at a time as there are tokens, and since one that waits has nothing open but directories above
+// its helpers, they have together at most one descriptor open a level, and one for the file in hand, for each token. nil is the first goroutine
 // alone.
 type workers struct {
 	mu   sync.Mutex
