@@ -24,10 +24,10 @@ func lookAtHost(maxRetained int) []finding {
 		found = append(found, finding{strings.ReplaceAll(strings.ReplaceAll(f.Key, "-", " "), "landlock abi", "Landlock ABI"), verdictOK, f.Value, ""})
 	}
 	found = append(found, kernelSettings()...)
-	if problem := confine.HostProblem(); problem != nil {
+	if problem := confine.Here().HostProblem(); problem != nil {
 		found = append(found, finding{"boundary", verdictNo, problem.Problem, problem.Cure})
 	} else {
-		found = append(found, finding{"boundary", verdictOK, "nothing is known to be missing for " + confine.Profile().Name, ""})
+		found = append(found, finding{"boundary", verdictOK, "nothing is known to be missing for " + confine.Here().Profile().Name, ""})
 	}
 	return append(found, lookAtDescriptors(maxRetained))
 }

@@ -19,7 +19,7 @@ func receiptsDir(c config) string { return filepath.Join(c.state, "receipts") }
 // newProofs decides what proves a runtime for serve, doctor and prove alike.
 func newProofs(c config) *pins.Proofs {
 	return pins.NewProofs(pins.ProofOptions{
-		Dir: receiptsDir(c), Profile: confine.Profile().Digest, Suite: prove.Suite(), ReceiptsOnly: c.requireReceipt,
+		Dir: receiptsDir(c), Profile: confine.Here().Profile().Digest, Suite: prove.Suite(), ReceiptsOnly: c.requireReceipt,
 	})
 }
 

@@ -75,7 +75,7 @@ func parseProve(args []string, in surroundings) (p proveFlags, err error) {
 // can make its roots in the state directory, which it makes as serve does, and
 // takes away again where it is not fit.
 func (p proveFlags) prepare() (err error) {
-	if problem := confine.HostProblem(); problem != nil {
+	if problem := confine.Here().HostProblem(); problem != nil {
 		return problem
 	}
 	made := missingDirs(p.state)

@@ -25,7 +25,7 @@ func madeUp(edit func(*pins.Receipt)) pins.Receipt {
 	r := pins.Receipt{
 		Format: pins.ReceiptFormat, StartedAt: time.Date(2026, 11, 29, 22, 15, 0, 0, time.UTC), DurationMs: 7512, UID: os.Geteuid(),
 		OS: "linux", Arch: "amd64", OSBuild: "6.1", Node: "/opt/node", NodeVersion: "v26.8.1", NodeSHA256: hex,
-		Runtime: digest, Closure: digest, Profile: confine.Profile().Digest, Suite: prove.Suite(), Compiler: "cc",
+		Runtime: digest, Closure: digest, Profile: confine.Here().Profile().Digest, Suite: prove.Suite(), Compiler: "cc",
 		Rows: []pins.Row{
 			{Family: "writes", Name: "truncate a file of the input", Kind: "javascript", Control: took, Confined: refused, Evidence: "its size and content", Verdict: pins.Denied},
 			{Family: "reads", Name: "read the input", Kind: "javascript", Control: took, Confined: took, Evidence: "its bytes, as printed", Verdict: pins.Allowed},

@@ -24,7 +24,7 @@ type build struct {
 }
 
 func thisBuild() build {
-	profile := confine.Profile()
+	profile := confine.Here().Profile()
 	b := build{
 		Version: release, GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Profile: profile.Name, Digest: string(profile.Digest),

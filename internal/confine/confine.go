@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"crypto/sha256"
 	"errors"
 	"math"
 	"os"
@@ -42,17 +43,26 @@ type Job struct {
 	Version bool     // run `node --version` instead: no preload, no admission, Args must be empty
 }
 
-// Instance is the profile of one run together with the argument list of its Node. Only Instantiate makes one.
+// Instance is the profile of one run together with what a process is started with. Only a [Boundary] makes one.
 type Instance struct {
-	text    string
-	profile *profile // what text says
-	argv    []string
+	text string
+	argv []string // of the first program that the process executes: Node, or on macOS the shell
+
+	profile *profile // Linux: what text says
 	slot    int
 	image   *os.File // or nil
+
+	directory string // macOS: where the process starts
 }
 
 // Text is the profile text that the launch is planned from: canonical, without comments.
 func (i Instance) Text() string { return i.text }
+
+// Digest is the SHA-256 of the text: what this very run was allowed to do.
+func (i Instance) Digest() pins.Digest {
+	sum := sha256.Sum256([]byte(i.text))
+	return pins.DigestOf(sum)
+}
 
 // Process is a launched stage, later Node: the same process, with our ends of its pipes. The caller closes them.
 type Process struct {
@@ -63,7 +73,7 @@ type Process struct {
 	Stderr  *os.File    // read end of its descriptor 2
 	Handle  *os.Process // never nil
 
-	begin, lock *os.File       // our ends of the pipe and the socket that the launch itself needs
+	begin, lock *os.File       // our ends of the pipe and the socket that the launch itself needs; nil where it needs none
 	asking      sync.WaitGroup // until nobody can consent to an exec any more
 }
 
@@ -86,17 +96,6 @@ func OuterID(slot int) (uid, gid int) {
 // stageVersion changes with the order and the meaning of the launch's steps.
 const stageVersion = "confined-stage/2"
 
-// OpenLauncher opens this program's own binary, which is what launches: the file that runs, whatever its path leads to now.
-func OpenLauncher() (*os.File, error) { return openLauncher() }
-
-// HostProblem says what this host lacks for the boundary, as far as can be known without starting a process; nil when nothing is known to be
-// missing. It is cheap enough to be asked before every run.
-func HostProblem() *HostError { return hostProblem() }
-
-// RefusalCure says what would let the daemon make the boundary on a host that seemed able and refused a step of it. The refusal itself names
-// the step.
-func RefusalCure() string { return refusalCure() }
-
 // MaxDescriptors is the largest limit of descriptors that a run may be given here, when as many runs as there are slots may be alive. Epoll
 // watches are counted per real user, and a program can make (n/2)² of them with n descriptors: one that shares its user with the daemon could
 // use up what the daemon's own poller needs (seen with two runs of 4,096), so all slots together may use half. A root daemon's runs have users
@@ -108,17 +107,20 @@ func MaxDescriptors(slots int) int64 {
 	return descriptorBound(epollWatches(), slots)
 }
 
-// Launch forks a process that performs the launch stage of i and becomes Node. It returns when that process holds nothing of ours but its own
-// descriptors, or after a second if somebody stops it; whether it succeeds, Control and Stderr say. On error nothing was started and nothing is
-// left open; a *HostError says that the host refuses it.
+// Launch starts a process that performs the launch stage of i and becomes Node. On Linux it returns when that process holds nothing of ours but
+// its own descriptors, or after a second if somebody stops it; whether it succeeds, Control and Stderr say. On error nothing was started and
+// nothing is left open; a *HostError says that the host refuses it.
 //
-// Precondition: the caller's goroutine is locked to its thread, and stays so until the process was reaped. The kernel ends the process when
-// the thread that started it ends.
+// Precondition: the caller's goroutine is locked to its thread, and stays so until the process was reaped. The Linux kernel ends the process
+// when the thread that started it ends.
 func Launch(i Instance) (*Process, error) {
-	if i.profile == nil {
-		return nil, errors.New("launch: no instance")
+	switch {
+	case i.profile != nil:
+		return launch(i)
+	case i.directory != "":
+		return spawn(i)
 	}
-	return launch(i)
+	return nil, errors.New("launch: no instance")
 }
 
 // Kill sends SIGKILL through the process's handle. After Wait it does nothing and returns os.ErrProcessDone: a process id is never a target.

@@ -5,24 +5,23 @@ package confine
 import (
 	"os"
 	"runtime"
+
+	"confined/internal/pins"
 )
 
-// unsupported is the answer to everything on a system that has no boundary here. There is no weaker run.
+// unsupported is the answer of the Linux boundary on every other system. There is no weaker run.
 func unsupported() *HostError {
-	return &HostError{"there is no boundary for " + runtime.GOOS + " yet", "run the daemon on Linux 6.12 or later"}
+	return &HostError{"there is no boundary for " + runtime.GOOS, "run the daemon on Linux 6.12 or later, or on a Mac with Apple silicon"}
 }
 
 func hostProblem() *HostError { return unsupported() }
 
 func refusalCure() string { return unsupported().Cure }
 
-// openLauncher works everywhere, so that a daemon can be there to say what the host lacks.
-func openLauncher() (*os.File, error) {
+// ownBinary works everywhere, so that a daemon can be there to say what the host lacks.
+func ownBinary() ([]pins.Launcher, error) {
 	path, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return os.Open(path)
+	return []pins.Launcher{{Path: path}}, err
 }
 
 func epollWatches() uint64 { return 0 }

@@ -31,7 +31,7 @@ func nodePath() (string, error) {
 	return "", os.ErrNotExist
 }
 
-var openTestLauncher = sync.OnceValues(OpenLauncher)
+var openTestLauncher = sync.OnceValues(ownBinary)
 
 var takeNode = sync.OnceValues(func() (pins.Closure, error) {
 	launcher, err := openTestLauncher()
@@ -135,7 +135,7 @@ func (s slot) job(t testing.TB, c pins.Closure, entry string, args ...string) Jo
 
 func instance(t testing.TB, j Job) Instance {
 	t.Helper()
-	i, err := Instantiate(j)
+	i, err := instantiate(j)
 	must(t, err)
 	return i
 }

@@ -95,6 +95,6 @@ func helpListener(i Instance) error {
 	if err := filterAllThreads([]instruction{{code: opReturn, k: verdictAllow}}, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER); err != nil {
 		return err
 	}
-	fmt.Println(HostProblem())
+	fmt.Println(hostProblem())
 	return helpControl(i)
 }

@@ -1,7 +1,6 @@
 package confine
 
 import (
-	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -27,10 +26,6 @@ var preload string
 // node_modules of a program is ever above it.
 const preloadName = "preload.cjs"
 
-// Profile is the identity of what a run may do: the commented template, the environment's names, and the other fixed parts. Every edit of
-// any of them moves the digest.
-func Profile() pins.Profile { return fixedProfile() }
-
 var fixedProfile = sync.OnceValue(func() pins.Profile {
 	return pins.NewProfile(profileName, template, environmentNames(), profileParts())
 })
@@ -44,15 +39,9 @@ func profileParts() []pins.ProfilePart {
 	}
 }
 
-// Digest is the SHA-256 of the text: what this very run was allowed to do.
-func (i Instance) Digest() pins.Digest {
-	sum := sha256.Sum256([]byte(i.text))
-	return pins.DigestOf(sum)
-}
-
-// Instantiate writes the profile of one run. It looks at nothing but j and, for the outer uid and gid, at who we are. It fails if a path is
-// not printable ASCII, if two things claim one path, or if the runtime's aliases do not lead from the loader's name to a file of the closure.
-func Instantiate(j Job) (Instance, error) {
+// instantiate looks at nothing but j and, for the outer uid and gid, at who we are. It also fails if the runtime's aliases do not lead from the
+// loader's name to a file of the closure.
+func instantiate(j Job) (Instance, error) {
 	words, err := j.words()
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)

@@ -9,11 +9,17 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"confined/internal/pins"
 )
 
-func openLauncher() (*os.File, error) {
+// ownBinary is this program's own file, which is what launches: the one that runs, whatever its path leads to now.
+func ownBinary() ([]pins.Launcher, error) {
 	f, err := os.Open("/proc/self/exe")
-	return f, in("open this program's binary", err)
+	if err != nil {
+		return nil, in("open this program's binary", err)
+	}
+	return []pins.Launcher{{Path: f.Name(), File: f}}, nil
 }
 
 // launch plans the stage, forks the child that performs it, maps its ids and starts it.

@@ -11,7 +11,7 @@ import (
 )
 
 func TestHostIsAble(t *testing.T) {
-	if problem := HostProblem(); problem != nil {
+	if problem := hostProblem(); problem != nil {
 		t.Fatal(problem)
 	}
 }

@@ -36,7 +36,7 @@ func sampleJob() Job {
 // sample is the instance of sampleJob under a root daemon, whoever runs the test.
 func sample(t testing.TB) string {
 	t.Helper()
-	i, err := Instantiate(sampleJob())
+	i, err := instantiate(sampleJob())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestGolden(t *testing.T) {
 }
 
 func TestInstantiateArguments(t *testing.T) {
-	i, err := Instantiate(sampleJob())
+	i, err := instantiate(sampleJob())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestInstantiateArguments(t *testing.T) {
 	}
 	version := sampleJob()
 	version.Version, version.Args = true, nil
-	v, err := Instantiate(version)
+	v, err := instantiate(version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestInstantiateRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := sampleJob()
 			spoil(&j)
-			if i, err := Instantiate(j); err == nil {
+			if i, err := instantiate(j); err == nil {
 				t.Errorf("accepted:\n%s", i.Text())
 			}
 		})
@@ -116,7 +116,7 @@ func TestInstantiateRefuses(t *testing.T) {
 
 // TestDigestMoves edits each part of the profile, line by line where it has lines.
 func TestDigestMoves(t *testing.T) {
-	p := Profile()
+	p := Here().Profile()
 	seen := map[pins.Digest]string{p.Digest: "the profile as it is"}
 	moved := func(what string, q pins.Profile) {
 		if before, again := seen[q.Digest]; again {

@@ -74,7 +74,7 @@ func helpWithout(i Instance, call string) error {
 		{code: opReturn, k: verdictErrno | uint32(unix.EPERM)}, {code: opReturn, k: verdictAllow}}, 0); err != nil {
 		return err
 	}
-	if problem := HostProblem(); problem != nil {
+	if problem := hostProblem(); problem != nil {
 		fmt.Print(problem)
 	}
 	fmt.Println()

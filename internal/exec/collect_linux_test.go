@@ -38,7 +38,7 @@ func versionProcess(t *testing.T) *confine.Process {
 	t.Helper()
 	w := newWorld(t)
 	e := w.executor()
-	closure, err := pins.TakeClosure(t.Context(), e.node, e.launcher)
+	closure, err := pins.TakeClosure(t.Context(), e.node, e.runtimes.launchers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func versionProcess(t *testing.T) *confine.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	instance, err := confine.Instantiate(scratch.job(takenRuntime{Closure: closure}))
+	instance, err := e.boundary.Instantiate(scratch.job(takenRuntime{Closure: closure}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 
@@ -27,7 +26,7 @@ type Options struct {
 type Executor struct {
 	pool     *ns.Pool
 	node     string
-	launcher *os.File // this binary, held open: a part of the runtime's identity
+	boundary confine.Boundary
 	state    string
 	proven   func(pins.Runtime) (pins.Proof, error)
 	runtimes *runtimes
@@ -36,9 +35,12 @@ type Executor struct {
 	trace    *Trace
 }
 
-// New judges the words of o. It opens this program's own binary and touches
-// nothing else.
-func New(o Options) (*Executor, error) {
+// New judges the words of o. It opens what starts Node by handle, if anything,
+// and touches nothing else.
+func New(o Options) (*Executor, error) { return within(confine.Here(), o) }
+
+// within is New with a boundary.
+func within(boundary confine.Boundary, o Options) (*Executor, error) {
 	if o.Pool == nil {
 		return nil, errors.New("executor: no pool of slots")
 	}
@@ -50,13 +52,13 @@ func New(o Options) (*Executor, error) {
 			return nil, fmt.Errorf("executor: %s %q must be an absolute path", named.name, named.path)
 		}
 	}
-	launcher, err := confine.OpenLauncher()
+	launchers, err := boundary.Launchers()
 	if err != nil {
 		return nil, fmt.Errorf("executor: %w", err)
 	}
 	return &Executor{
-		pool: o.Pool, node: o.Node, launcher: launcher, state: o.State, proven: o.Proven, trace: Join(o.Trace),
-		runtimes: newRuntimes(o.Node, launcher), versions: newVersions(o.State),
+		pool: o.Pool, node: o.Node, boundary: boundary, state: o.State, proven: o.Proven, trace: Join(o.Trace),
+		runtimes: newRuntimes(o.Node, launchers), versions: newVersions(boundary, o.State),
 	}, nil
 }
 
@@ -64,11 +66,8 @@ func New(o Options) (*Executor, error) {
 // on this host.
 func (e *Executor) MaxDescriptors() int64 { return confine.MaxDescriptors(e.pool.MaxRetained()) }
 
-// Close lets go of the sealed runtime and of the launcher. No run may be alive.
-func (e *Executor) Close() error {
-	e.runtimes.close()
-	return e.launcher.Close()
-}
+// Close lets go of the sealed runtime and of the launchers. No run may be alive.
+func (e *Executor) Close() error { return e.runtimes.close() }
 
 // Run carries out one request and returns what came of it and where the time
 // went. Cancelling ctx asks for the run to end, at any stage; only the result

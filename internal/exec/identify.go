@@ -68,7 +68,7 @@ type pinnedRuntime struct {
 
 // hold describes the runtime and holds it until the caller releases it.
 func (e *Executor) hold(ctx context.Context) (pinnedRuntime, error) {
-	if problem := confine.HostProblem(); problem != nil {
+	if problem := e.boundary.HostProblem(); problem != nil {
 		return pinnedRuntime{}, problem
 	}
 	taken, err := e.runtimes.take(ctx)

@@ -101,7 +101,7 @@ func (w *world) runLiar(e *Executor, lie string) Result {
 	w.mustGoOn(r.materialise(slot))
 	verified, refused := r.verify(slot)
 	w.mustGoOn(refused)
-	instance, err := confine.Instantiate(r.job(pinned, slot, verified))
+	instance, err := r.boundary.Instantiate(r.job(pinned, slot, verified))
 	w.must(err)
 	liar := startLiar(w.t, lie)
 	w.pid = liar.PID

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"os"
 	"sync"
 	"time"
 
@@ -13,8 +12,8 @@ import (
 // runtimes hands out the runtime as it is now: sealed, one copy for all runs, for as long as nothing of it changes; hashed
 // where no copy can be had. Its methods may be called from any goroutine.
 type runtimes struct {
-	node     string
-	launcher *os.File
+	node      string
+	launchers []pins.Launcher
 
 	turn chan struct{} // holds one while somebody seals
 
@@ -27,8 +26,8 @@ type runtimes struct {
 // sealAgain is how long it is believed that no copy can be had: there may be memory for one later.
 const sealAgain = time.Minute
 
-func newRuntimes(node string, launcher *os.File) *runtimes {
-	return &runtimes{node: node, launcher: launcher, turn: make(chan struct{}, 1)}
+func newRuntimes(node string, launchers []pins.Launcher) *runtimes {
+	return &runtimes{node: node, launchers: launchers, turn: make(chan struct{}, 1)}
 }
 
 // sharedSeal is a sealed runtime that runs share; the last to release it closes it.
@@ -66,7 +65,7 @@ func (t takenRuntime) again(ctx context.Context) (pins.Closure, error) {
 	if t.seal != nil {
 		return t.seal.Again(ctx)
 	}
-	return pins.TakeClosure(ctx, t.from.node, t.from.launcher)
+	return pins.TakeClosure(ctx, t.from.node, t.from.launchers)
 }
 
 // release lets go of the copy.
@@ -86,7 +85,7 @@ func (r *runtimes) take(ctx context.Context) (takenRuntime, error) {
 		var unsealable *pins.UnsealableError
 		switch {
 		case errors.As(err, &unsealable):
-			closure, err := pins.TakeClosure(ctx, r.node, r.launcher)
+			closure, err := pins.TakeClosure(ctx, r.node, r.launchers)
 			return takenRuntime{Closure: closure, unsealable: unsealable, from: r}, err
 		case err != nil:
 			return takenRuntime{}, err
@@ -129,7 +128,7 @@ func (r *runtimes) renew(ctx context.Context) (*sharedSeal, error) {
 	if known, err := r.known(); known {
 		return nil, err
 	}
-	sealed, err := pins.Seal(ctx, r.node, r.launcher)
+	sealed, err := pins.Seal(ctx, r.node, r.launchers)
 	if err != nil {
 		return nil, r.note(err)
 	}
@@ -185,12 +184,19 @@ func (r *runtimes) retire(seal *sharedSeal) {
 	}
 }
 
-// close lets go of the current seal. Runs that hold one keep it.
-func (r *runtimes) close() {
+// close lets go of the current seal and of the launchers. Runs that hold a seal keep it.
+func (r *runtimes) close() error {
 	if seal := r.borrow(); seal != nil {
 		r.retire(seal)
 		seal.release()
 	}
+	var errs []error
+	for _, l := range r.launchers {
+		if l.File != nil {
+			errs = append(errs, l.File.Close())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (s *sharedSeal) release() {

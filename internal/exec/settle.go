@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"confined/internal/confine"
 	"confined/internal/ns"
 	"confined/internal/pins"
 )
@@ -62,7 +61,7 @@ func (r *run) runtimeChange(pinned pinnedRuntime) error {
 }
 
 func (r *run) identities(s started) Identities {
-	profile := confine.Profile()
+	profile := r.boundary.Profile()
 	return Identities{
 		Program: ProgramIdentity{Digest: r.spec.ProgramDigest, Entry: r.spec.Entry, Args: append([]string{}, r.spec.Args...)},
 		Input:   r.spec.InputDigest,

@@ -123,9 +123,8 @@ func (w *world) ownLauncher() {
 // startFrom makes e what a daemon is that was started from the world's own
 // launcher: that file is the one of its runtime's identity.
 func (w *world) startFrom(e *Executor) {
-	w.must(e.launcher.Close())
-	var err error
-	e.launcher, err = os.Open(w.launcher)
+	w.must(e.runtimes.launchers[0].File.Close())
+	f, err := os.Open(w.launcher)
 	w.must(err)
-	e.runtimes.launcher = e.launcher
+	e.runtimes.launchers = []pins.Launcher{{Path: f.Name(), File: f}}
 }

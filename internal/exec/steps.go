@@ -34,7 +34,7 @@ func (r *run) compare(ctx context.Context, now pins.Runtime, err error) *refusal
 	if errors.As(err, &host) || errors.As(err, &unproven) {
 		return refuse(ReasonUnsupportedHost, "%v", err)
 	}
-	profile := confine.Profile()
+	profile := r.boundary.Profile()
 	switch {
 	case r.spec.Profile != profile.Digest:
 		return refuse(ReasonProfileMismatch, "%s", profileMismatch(r.spec.Profile, profile, now.Digest))
@@ -124,7 +124,7 @@ func (r *run) launch(ctx context.Context, pinned pinnedRuntime, slot *ns.Slot, v
 	if ctx.Err() != nil {
 		return started{}, refuse(ReasonAborted, "the run was cancelled before a process was started").leaving(r.remove(slot, ns.NamespaceChanged))
 	}
-	instance, err := confine.Instantiate(r.job(pinned, slot, v))
+	instance, err := r.boundary.Instantiate(r.job(pinned, slot, v))
 	if err != nil {
 		return started{}, refuse(ReasonSetupFailed, "the profile cannot be instantiated: %v", err).leaving(r.remove(slot, ns.NamespaceChanged))
 	}

@@ -20,14 +20,15 @@ var versionRun = Bounds{TimeoutMs: 30_000, MaxOutputBytes: 4096, CPUSeconds: 10,
 // `node --version` inside the boundary, once for each digest of the binary.
 // That run is also what shows that this host can have the boundary at all.
 type versions struct {
-	state string // directory for the scratch namespace
+	boundary confine.Boundary
+	state    string // directory for the scratch namespace
 
 	turn  chan struct{} // holds one while somebody looks at known, or asks Node
 	known map[string]string
 }
 
-func newVersions(state string) versions {
-	return versions{state: state, turn: make(chan struct{}, 1), known: map[string]string{}}
+func newVersions(boundary confine.Boundary, state string) versions {
+	return versions{boundary: boundary, state: state, turn: make(chan struct{}, 1), known: map[string]string{}}
 }
 
 func (v *versions) of(ctx context.Context, taken takenRuntime) (string, error) {
@@ -57,7 +58,7 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 			Cure:    "make " + v.state + " a directory with room that this user can write to"}
 	}
 	defer scratch.Remove()
-	instance, err := confine.Instantiate(scratch.job(taken))
+	instance, err := v.boundary.Instantiate(scratch.job(taken))
 	if err != nil {
 		return "", &pins.UnavailableError{Path: taken.Node, Problem: fmt.Sprintf("cannot be named in a profile (%v)", err),
 			Cure: "have Node, and --state, under paths of printable ASCII, or name a copy of it with --node"}
@@ -71,18 +72,35 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 	case errors.As(err, &refused):
 		return "", refused
 	case err != nil:
-		return "", &HostError{Problem: fmt.Sprintf("the launch stage cannot be started: %v", err), Cure: confine.RefusalCure()}
+		return "", &HostError{Problem: fmt.Sprintf("the launch stage cannot be started: %v", err), Cure: v.boundary.RefusalCure()}
 	}
 	clock.spawned()
 	got := collect(ctx, process, versionRun, clock, collectHooks{admitted: func() {}, printed: func(Stream, Output, int) {}})
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
+	if got.facts.Stopped == "" && got.facts.Exit != nil {
+		if problem := v.boundary.Explain(instance, got.facts.end()); problem != nil {
+			return "", problem
+		}
+	}
 	return readVersion(taken.Node, got)
 }
 
-// readVersion tells a host that cannot have the boundary from a file that is
-// not Node: the launch stage ends with exit code 125 and its reason on stderr.
+// end is how a process that ended did so, for the boundary to explain.
+func (f ProcessFacts) end() confine.Ending {
+	e := confine.Ending{Code: -1, Stderr: string(f.Stderr.Bytes())}
+	if f.Exit.Code != nil {
+		e.Code = *f.Exit.Code
+	}
+	if f.Exit.Signal != nil {
+		e.Signal = *f.Exit.Signal
+	}
+	return e
+}
+
+// readVersion tells a host that cannot have the limits from a file that is not
+// Node.
 func readVersion(node string, got collected) (string, error) {
 	f := got.facts
 	said := fmt.Sprintf("the confined `node --version` %s and printed %.300q, %.300q", f.ending(), f.Stdout.Bytes(), f.Stderr.Bytes())
@@ -93,8 +111,6 @@ func readVersion(node string, got collected) (string, error) {
 			Cure:    "raise them where the daemon is started (ulimit -Ht -Hn, LimitCPU= LimitNOFILE=)"}
 	case f.Stopped != "" || f.Exit == nil:
 		return "", &HostError{Problem: said, Cure: "try again when the host is less busy"}
-	case f.Exit.Code != nil && *f.Exit.Code == confine.RefusalCode:
-		return "", &HostError{Problem: "the boundary cannot be had: " + strings.TrimSpace(string(f.Stderr.Bytes())), Cure: confine.RefusalCure()}
 	}
 	version, ok := strings.CutPrefix(strings.TrimSuffix(string(f.Stdout.Bytes()), "\n"), "v")
 	if f.Exit.Code == nil || *f.Exit.Code != 0 || !ok || version == "" || strings.ContainsAny(version, "\n\t ") {

@@ -69,7 +69,7 @@ func newWorld(t *testing.T) *world {
 		}
 	}
 	w.spec = goodSpec(t, map[string]string{"main.mjs": "console.log('hello')\n"})
-	w.spec.Profile = confine.Profile().Digest
+	w.spec.Profile = confine.Here().Profile().Digest
 	t.Cleanup(w.undo)
 	return w
 }

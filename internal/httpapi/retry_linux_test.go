@@ -64,12 +64,12 @@ func newRetryRig(t *testing.T, launched func(exec.LaunchedInfo), change func(*Op
 		t.Fatalf("this host cannot run the tests: %v", err)
 	}
 	r.rig = newRig(t, func(o *Options) {
-		o.Executor, o.Pool, o.Profile = executor, pool, confine.Profile()
+		o.Executor, o.Pool, o.Profile = executor, pool, confine.Here().Profile()
 		if change != nil {
 			change(o)
 		}
 	})
-	r.request = object{"runtime": string(runtime.Runtime.Digest), "profile": string(confine.Profile().Digest), "timeoutMs": 20_000, "maxDescriptors": 256, "cpuSeconds": 10}
+	r.request = object{"runtime": string(runtime.Runtime.Digest), "profile": string(confine.Here().Profile().Digest), "timeoutMs": 20_000, "maxDescriptors": 256, "cpuSeconds": 10}
 	r.serve(t)
 	return r
 }

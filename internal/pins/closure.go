@@ -54,36 +54,42 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("%s %s; cure: %s", e.Path, e.Problem, e.Cure)
 }
 
-// TakeClosure reads the closure of the Node binary at the absolute path node, and the launcher through its handle, whose
-// offset it leaves alone. It finds what ld.so of glibc finds when it is started with an empty environment and without
+// Launcher is a file that starts Node.
+type Launcher struct {
+	Path string   // absolute
+	File *os.File // what is executed, by its handle; nil: the file at Path is, and is opened anew for each reading
+}
+
+// TakeClosure reads the closure of the Node binary at the absolute path node, and the launchers, leaving the offsets of
+// handles alone. It finds what ld.so of glibc finds when it is started with an empty environment and without
 // /etc/ld.so.cache and /etc/ld.so.preload; whatever it cannot be sure of is a refusal. It executes nothing.
 //
 // The error is an [UnavailableError], or wraps the context's once that is done (it is looked at between reads of 1 MiB).
-// Precondition: launcher is open for reading, and its name is an absolute path.
-func TakeClosure(ctx context.Context, node string, launcher *os.File) (Closure, error) {
-	s, err := subjectHere(node, launcher)
+// Precondition: the handles of launchers are open for reading.
+func TakeClosure(ctx context.Context, node string, launchers []Launcher) (Closure, error) {
+	s, err := subjectHere(node, launchers)
 	if err != nil {
 		return Closure{}, err
 	}
 	return s.take(ctx, nil, nil)
 }
 
-// subject is whose closure is taken: Node and launcher, on a host of that machine, whose loader has at most the given
+// subject is whose closure is taken: Node and launchers, on a host of that machine, whose loader has at most the given
 // default directories.
 type subject struct {
 	node       string
-	launcher   *os.File
+	launchers  []Launcher
 	machine    uint16
 	systemDirs []string
 }
 
-func subjectHere(node string, launcher *os.File) (subject, error) {
+func subjectHere(node string, launchers []Launcher) (subject, error) {
 	machine, known := machineOf(runtime.GOOS, runtime.GOARCH)
 	if !known {
 		return subject{}, &UnavailableError{node,
 			"would run on " + runtime.GOOS + "/" + runtime.GOARCH + ", where no closure can be read", "run confined on Linux (amd64 or arm64)"}
 	}
-	return subject{node, launcher, machine, defaultDirs(machine)}, nil
+	return subject{node, launchers, machine, defaultDirs(machine)}, nil
 }
 
 // take takes the closure with what is known of an earlier one, and keeps what a later one is to know; both may be nil.
@@ -103,15 +109,15 @@ func (s subject) take(ctx context.Context, known, keep *memory) (Closure, error)
 	if err := l.passable(); err != nil {
 		return Closure{}, err
 	}
-	launcher, err := l.launcher(s.launcher)
+	launchers, err := l.launchers(s.launchers)
 	if err != nil {
 		return Closure{}, err
 	}
-	keep.rest(l.systemDirs, launcher)
+	keep.rest(l.systemDirs, launchers)
 	files, aliases := l.taken()
 	return Closure{
 		Node: program.file.Path, Interpreter: program.elf.interp, Files: files, Aliases: aliases,
-		Launchers: []RuntimeFile{launcher},
+		Launchers: launchers,
 	}, nil
 }
 
@@ -134,18 +140,42 @@ func machineName(machine uint16) string {
 	return "amd64"
 }
 
-// launcher takes the launcher through its handle.
-func (l *loader) launcher(f *os.File) (RuntimeFile, error) {
-	path := f.Name()
-	if problem := pathProblem(path); problem != "" {
-		return RuntimeFile{}, &UnavailableError{path, problem, "install confined under another path"}
+// launchers takes what starts Node, in the order given.
+func (l *loader) launchers(all []Launcher) ([]RuntimeFile, error) {
+	var taken []RuntimeFile
+	for _, one := range all {
+		file, err := l.launcher(one)
+		if err != nil {
+			return nil, err
+		}
+		taken = append(taken, file)
 	}
-	id, err := regularFile(path, f)
+	return taken, nil
+}
+
+func (l *loader) launcher(one Launcher) (RuntimeFile, error) {
+	if problem := pathProblem(one.Path); problem != "" {
+		return RuntimeFile{}, &UnavailableError{one.Path, problem, "install confined under another path"}
+	}
+	if one.File == nil {
+		return l.launcherAt(one.Path)
+	}
+	id, err := regularFile(one.Path, one.File)
 	if err != nil {
 		return RuntimeFile{}, err
 	}
 	if file, known := l.known.launcherIs(id); known {
 		return file, nil
 	}
+	return takeFile(l.ctx, one.Path, one.File, nil)
+}
+
+// launcherAt takes a launcher that is executed by its path.
+func (l *loader) launcherAt(path string) (RuntimeFile, error) {
+	f, err := openNoSymlinks(path)
+	if err != nil {
+		return RuntimeFile{}, refusal(path, err, cureInstall())
+	}
+	defer f.Close()
 	return takeFile(l.ctx, path, f, nil)
 }

@@ -59,13 +59,13 @@ func TestAnyWayToNode(t *testing.T) {
 func TestTakeClosureLeavesTheLauncherAlone(t *testing.T) {
 	tr := newTree(t)
 	launcher := openLauncher(t)
-	if _, err := launcher.Seek(3, io.SeekStart); err != nil {
+	if _, err := launcher[0].File.Seek(3, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := (subject{tr.at("bin/node"), launcher, machineAMD64, tr.systemDirs()}).take(context.Background(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if at, err := launcher.Seek(0, io.SeekCurrent); at != 3 || err != nil {
+	if at, err := launcher[0].File.Seek(0, io.SeekCurrent); at != 3 || err != nil {
 		t.Errorf("the launcher's offset is %d, %v", at, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 )
 
 // Sealed is a closure whose Node was copied into an [Image], and what is needed to take the closure again without reading
@@ -16,9 +17,9 @@ type Sealed struct {
 
 // Seal takes the closure as [TakeClosure] does, but seals a copy of Node first and reads that: whatever becomes of the file
 // at its path, the closure speaks of the bytes that the image holds. Beyond TakeClosure's errors there is
-// [UnsealableError]. The caller keeps launcher open, and closes what it gets.
-func Seal(ctx context.Context, node string, launcher *os.File) (*Sealed, error) {
-	s, err := subjectHere(node, launcher)
+// [UnsealableError]. The caller keeps the launchers' handles open, and closes what it gets.
+func Seal(ctx context.Context, node string, launchers []Launcher) (*Sealed, error) {
+	s, err := subjectHere(node, launchers)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func (s *Sealed) Again(ctx context.Context) (Closure, error) {
 type memory struct {
 	image      *Image
 	files      map[string]memorised // by canonical path
-	launcher   RuntimeFile
+	launchers  []RuntimeFile
 	systemDirs []string // the loader's default directories
 }
 
@@ -98,13 +99,17 @@ func (m *memory) holds(sum [32]byte) bool {
 	return false
 }
 
-// launcherIs is what is known of the launcher, which the daemon itself runs from: a file that is executed is not written to,
-// and whoever could would rather write to the daemon.
+// launcherIs is what is known of a launcher by handle, which the daemon itself runs from: a file that is executed is not
+// written to, and whoever could would rather write to the daemon.
 func (m *memory) launcherIs(id FileID) (RuntimeFile, bool) {
 	if m == nil {
 		return RuntimeFile{}, false
 	}
-	return m.launcher, m.launcher.ID == id
+	i := slices.IndexFunc(m.launchers, func(f RuntimeFile) bool { return f.ID == id })
+	if i < 0 {
+		return RuntimeFile{}, false
+	}
+	return m.launchers[i], true
 }
 
 // seal copies the Node of a candidate, and returns it as what was read of the copy.
@@ -138,9 +143,9 @@ func (m *memory) note(c candidate, file RuntimeFile) error {
 }
 
 // rest keeps what is known beside the files.
-func (m *memory) rest(systemDirs []string, launcher RuntimeFile) {
+func (m *memory) rest(systemDirs []string, launchers []RuntimeFile) {
 	if m != nil {
-		m.systemDirs, m.launcher = systemDirs, launcher
+		m.systemDirs, m.launchers = systemDirs, launchers
 	}
 }
 

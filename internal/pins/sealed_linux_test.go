@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func mustSeal(t testing.TB, node string, launcher *os.File) *Sealed {
+func mustSeal(t testing.TB, node string, launcher []Launcher) *Sealed {
 	t.Helper()
 	s, err := Seal(context.Background(), node, launcher)
 	if err != nil {
@@ -79,7 +79,7 @@ func TestAgainReadsWhatIsNotSteadfast(t *testing.T) {
 		known.file.SHA256[0]++
 		s.memory.files[path] = known
 	}
-	s.memory.launcher.SHA256[0]++
+	s.memory.launchers[0].SHA256[0]++
 	again := tr.must(s.Again(context.Background()))
 	ours := os.Geteuid() != 0 // then the files are ours, and nothing but Node is known
 	want := map[string]bool{tr.at("opt/bin/node"): false, tr.at("usr/lib/x/libb.so"): true,

@@ -121,8 +121,8 @@ func (tr *tree) paths(c Closure) []string {
 	return paths
 }
 
-// openLauncher opens a small file that stands for the launcher.
-func openLauncher(t testing.TB) *os.File {
+// openLauncher opens a small file that stands for the launcher, executed by its handle.
+func openLauncher(t testing.TB) []Launcher {
 	t.Helper()
 	path := filepath.Join(canonicalTemp(t), "launcher")
 	writeFile(t, path, []byte("launcher\n"))
@@ -131,5 +131,5 @@ func openLauncher(t testing.TB) *os.File {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	return f
+	return []Launcher{{Path: path, File: f}}
 }

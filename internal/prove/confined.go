@@ -37,7 +37,7 @@ func (c *subject) confined(ctx context.Context, id string, program, input files,
 }
 
 func (c *subject) request(id string, program, input files, args []string) (exec.Request, error) {
-	spec := exec.Spec{RunID: id, Runtime: c.runtime.Digest, Profile: confine.Profile().Digest, Entry: entry, Args: args, Bounds: bounds}
+	spec := exec.Spec{RunID: id, Runtime: c.runtime.Digest, Profile: confine.Here().Profile().Digest, Entry: entry, Args: args, Bounds: bounds}
 	var err error
 	if spec.Program, err = program.snapshot(); err != nil {
 		return exec.Request{}, err

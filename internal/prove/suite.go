@@ -223,6 +223,6 @@ func (s *suite) receipt(began time.Time) pins.Receipt {
 		Format: pins.ReceiptFormat, StartedAt: began.UTC(), DurationMs: time.Since(began).Milliseconds(),
 		Host: pins.HostID(), UID: os.Geteuid(), OS: runtime.GOOS, Arch: runtime.GOARCH, OSBuild: rt.OSBuild(),
 		Node: rt.Node, NodeVersion: rt.NodeVersion, NodeSHA256: rt.NodeSHA256(), Runtime: rt.Digest, Closure: rt.ClosureDigest,
-		Profile: confine.Profile().Digest, Suite: Suite(), Compiler: s.compiler, Counts: pins.Count(s.rows), Rows: s.rows,
+		Profile: confine.Here().Profile().Digest, Suite: Suite(), Compiler: s.compiler, Counts: pins.Count(s.rows), Rows: s.rows,
 	}
 }

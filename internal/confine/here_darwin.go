@@ -1,0 +1,3 @@
+package confine
+
+func native() Boundary { return Seatbelt{AppleTools()} }
