@@ -145,7 +145,7 @@ func (m *memory) note(c candidate, file RuntimeFile) error {
 // rest keeps what is known beside the files.
 func (m *memory) rest(systemDirs []string, launchers []RuntimeFile) {
 	if m != nil {
-		m.systemDirs, m.launchers = systemDirs, launchers
+		m.systemDirs, m.launchers = systemDirs, slices.Clone(launchers)
 	}
 }
 
