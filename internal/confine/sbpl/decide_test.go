@@ -164,10 +164,11 @@ func TestDecideLinks(t *testing.T) {
 // A dispute about a link is one about the whole answer.
 func TestDecideDisputedLinks(t *testing.T) {
 	for rules, want := range map[string]bool{
-		"(allow file-read-metadata)(deny file-read*)(allow file-read-data)": true,
-		"(deny file-read-metadata)(allow file-read*)(allow file-read-data)": false,
+		"(allow file-read-metadata)(deny file-read*)(allow file-read-data)":                  true,
+		"(deny file-read-metadata)(allow file-read*)(allow file-read-data)":                  false,
+		`(allow file-read-metadata) (deny file-read* (literal "/l")) (allow file-read-data)`: true,
 	} {
-		if d := parse(t, head+rules).Decide(file("file-read-data", "/a", "/l")); d.Allowed != want || !d.Disputed {
+		if d := parse(t, head+rules).Decide(file("file-read-data", "/a", "/l", "/m")); d.Allowed != want || !d.Disputed {
 			t.Errorf("%s: %+v", rules, d)
 		}
 	}
@@ -185,6 +186,7 @@ func TestDecidePanics(t *testing.T) {
 		file("file-read-data", "a"),
 		file("file-read-data", "/a/../b"),
 		file("file-read-data", "/a", "l"),
+		file("file-read-data", "a", "/l"),
 		{Operation: "signal"},
 		{Operation: "signal", Target: "children"},
 		{Operation: "sysctl-read"},
