@@ -73,7 +73,7 @@ func TestSeatbeltTextRefuses(t *testing.T) {
 		"Node in the program":      {func(j *Job) { moveNode(j, j.Program.Path+"/node") }, "would deny file-map-executable of"},
 		"Node is the canary":       {func(j *Job) { moveNode(j, j.Canary.Path) }, "would allow file-read-data of"},
 		"too many libraries": {func(j *Job) {
-			for range 60 {
+			for range 100 {
 				f := pins.RuntimeFile{Path: "/opt/" + strings.Repeat("x", 200) + string(rune('a'+len(j.Runtime.Files)%26)) + strings.Repeat("y", len(j.Runtime.Files)%700)}
 				j.Runtime.Files = append(j.Runtime.Files, f)
 			}
