@@ -145,9 +145,12 @@ func (p *machoParser) command(kind uint32, raw []byte) error {
 	return fmt.Errorf("has the Mach-O command %#x, which is not known here", kind)
 }
 
-// dylib keeps a library. There is a form since macOS 15 (dylib_use_command) in which a mark stands where the time was and
-// flags follow, and say instead of the command whether the library is weak. Versions of dyld that do not know that form
-// go by the command; the official Node has none of it, and no file in that form was tried on a Mac.
+// dylib keeps a library. LC_LAZY_LOAD_DYLIB is one too, though newer versions of dyld pass over it: what is named may be
+// loaded.
+//
+// Since macOS 15 there is a form (dylib_use_command) in which a mark stands where the time was, and flags follow. They say
+// instead of the command whether the library is weak (dyld's mach_o/Header.cpp, loadCommandToDylibKind). Older versions of
+// dyld go by the command. The official Node has nothing in that form, and no file in it was tried on a Mac.
 func (p *machoParser) dylib(kind uint32, raw []byte) error {
 	const header, marked, mark, weakLink, knownFlags = 24, 28, 0x1a741800, 0x1, 0xf
 	name, err := commandString(raw, header)

@@ -66,9 +66,9 @@ func TestOddMachO(t *testing.T) {
 		{"commands outside", put32(atMachoSize, uint32(size)-machoHeaderSize+1), "commands outside the file"},
 		{"commands end early", put32(atMachoCount, 20), "more Mach-O commands than bytes"},
 		{"commands end late", put32(atMachoCount, 7), "bytes after its Mach-O commands"},
-		{"command of 0 bytes", put32(atMachoFirst+4, 0), "command of 0 bytes"},
-		{"command of 4 bytes", put32(atMachoFirst+4, 4), "command of 4 bytes"},
-		{"command of 76 bytes", put32(atMachoFirst+4, 76), "command of 76 bytes"},
+		{"command of 0 bytes", put32(atMachoFirst+4, 0), "has a Mach-O command of 0 bytes"},
+		{"command of 4 bytes", put32(atMachoFirst+4, 4), "has a Mach-O command of 4 bytes"},
+		{"command of 76 bytes", put32(atMachoFirst+4, 76), "has a Mach-O command of 76 bytes"},
 		{"command beyond the others", put32(atMachoFirst+4, 1<<31), "command of 2147483648 bytes"},
 		{"sections that are not there", put32(atMachoFirst+64, 1), "segment command of 72 bytes"},
 		{"sections that overflow", put32(atMachoFirst+64, 0xffffffff), "segment command of 72 bytes"},
@@ -78,6 +78,7 @@ func TestOddMachO(t *testing.T) {
 		{"segment of an impossible size", put64(atMachoFirst+32, 1<<48), "impossible addresses"},
 		{"segment smaller in memory", put64(atMachoFirst+32, 1), "impossible addresses"},
 		{"commands not mapped", put64(atMachoFirst+48, machoHeaderSize), "not mapped with the header"},
+		{"commands not mapped to the last byte", put64(atMachoFirst+48, size-17), "not mapped with the header"},
 		{"header not mapped", put64(atMachoFirst+48, 0), "0 Mach-O segments that map its header"},
 		{"string before its fields", put32(atMachoSecond+8, 23), "outside its command"},
 		{"string at the end of its command", put32(atMachoSecond+8, 40), "outside its command"},
@@ -96,8 +97,7 @@ func TestOddMachO(t *testing.T) {
 func TestOddCommands(t *testing.T) {
 	one := func(c []byte) [][]byte { return [][]byte{c} }
 	execute := func(s machoSpec) machoSpec { s.kind = machoExecute; return s }
-	mapped := segmentCommand(0x1000, 0x1000, 0, 16)
-	binary.LittleEndian.PutUint64(mapped[48:], 16)
+	whole := uint64(len(machoSpec{more: one(segmentCommand(0, 0, 0, 0))}.encode()))
 	rows := []struct {
 		name string
 		spec machoSpec
@@ -111,7 +111,8 @@ func TestOddCommands(t *testing.T) {
 		{"segment of another size", machoSpec{more: one(command(cmdSegment64, nil))}, "segment command of 8 bytes"},
 		{"segments that overlap", machoSpec{more: one(segmentCommand(machoBase+8, 8, 0, 0))}, "segments that overlap"},
 		{"segment around another", machoSpec{more: one(segmentCommand(0, machoBase+1, 0, 0))}, "segments that overlap"},
-		{"header mapped twice", machoSpec{more: one(mapped)}, "not mapped with the header"},
+		{"header mapped twice", machoSpec{more: one(segmentCommand(0x1000, 0x1000, 0, whole))}, "2 Mach-O segments that map its header"},
+		{"header mapped twice, once in part", machoSpec{more: one(segmentCommand(0x1000, 0x1000, 0, 16))}, "not mapped with the header"},
 		{"no segments", machoSpec{without: []uint32{cmdSegment64}}, "0 Mach-O segments that map its header"},
 		{"library without a name", machoSpec{without: []uint32{cmdIDDylib}}, "library without a name"},
 		{"library with two names", machoSpec{more: one(dylibCommand(cmdIDDylib, "b"))}, "more than one LC_ID_DYLIB"},
@@ -132,7 +133,7 @@ func TestOddCommands(t *testing.T) {
 		{"library without a name", machoSpec{more: one(dylibCommand(cmdLoadDylib, ""))}, "empty Mach-O string"},
 		{"weak library without a name", machoSpec{more: one(dylibCommand(cmdWeakDylib, ""))}, "empty Mach-O string"},
 		{"marked, with an unknown flag", machoSpec{more: one(usedCommand(cmdLoadDylib, "b", 0x10))}, "form that is not known"},
-		{"marked, in the old form", machoSpec{more: one(command(cmdLoadDylib, append(numbers(24, 0x1a741800, 0, 0), "b\x00"...)))}, "form that is not known"},
+		{"marked, and a string further on", machoSpec{more: one(command(cmdLoadDylib, append(numbers(32, 0x1a741800, 0, 0, 0, 0), "b\x00"...)))}, "form that is not known"},
 		{"empty rpath", machoSpec{more: one(stringCommand(cmdRPath, ""))}, "empty Mach-O string"},
 		{"rpath cut short", machoSpec{more: one(command(cmdRPath, nil))}, "too short for its fields"},
 	}
@@ -194,6 +195,7 @@ func oddFat(t *testing.T, form fatForm) {
 		{"size that overflows", form.number(form.size, ^uint32(0)), "outside the file"},
 		{"slice in the table", form.number(form.offset, uint32(form.tableEnd-1)), "within its table"},
 		{"alignment", big32(form.align, maxFatAlignment+1), "not aligned"},
+		{"alignment that overflows", big32(form.align, 64), "not aligned"},
 		{"not aligned", big32(form.align, 15), "not aligned"},
 		{"slices that overlap", form.number(form.offset, uint32(second-16)), "overlap"},
 		{"two arm64 slices", big32(8, 0x0100000c), "more than one arm64 slice"},

@@ -26,11 +26,13 @@ func TestParseMachO(t *testing.T) {
 	zero := machoFile{kind: machoLibrary, installName: "/usr/local/lib/me.dylib"}
 	whole := machoFile{kind: machoExecute, dylinker: dyldPath, dylibs: program().dylibs, rpaths: program().rpaths}
 	other := func(n uint32) []byte { return put32(atMachoCPU, n)(machoSpec{}.encode()) }
+	mapped := put64(atMachoFirst+48, uint64(len(machoSpec{}.encode()))-16)(machoSpec{}.encode())
 	rows := []struct {
 		name string
 		file []byte
 		want machoFile
 	}{
+		{"a library mapped no further than its commands", mapped, zero},
 		{"a program", program().encode(), whole},
 		{"a library", library().encode(), machoFile{kind: machoLibrary, installName: "@rpath/me.1.dylib"}},
 		{"a library that needs nothing", machoSpec{}.encode(), zero},
