@@ -5,8 +5,8 @@ import "golang.org/x/sys/unix"
 // exitWatch sees a child of ours end, and leaves it for somebody to reap.
 type exitWatch struct{ queue int } // of the kernel's events; -1 if the child had ended before the watch began
 
-// watchExit begins to watch. Precondition: nobody has reaped the child. The kernel then knows the id as this child's, or as nobody's once the
-// child has ended (ESRCH). The descriptor is not inherited by a fork (kqueue(2)).
+// watchExit begins to watch. Precondition: nobody has reaped the child. The kernel then knows the id as this child's, or as nobody's once
+// the child has ended (ESRCH). The descriptor is not inherited by a fork (kqueue(2)).
 func watchExit(pid int) (exitWatch, error) {
 	queue, err := unix.Kqueue()
 	if err != nil {

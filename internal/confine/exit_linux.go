@@ -2,8 +2,8 @@ package confine
 
 import "golang.org/x/sys/unix"
 
-// exitWatch sees a child of ours end, and leaves it for somebody to reap. Linux has no need of it (pidfds); it is here so that what is built on
-// it can be tried.
+// exitWatch sees a child of ours end, and leaves it for somebody to reap. Linux has no need of it (pidfds); it is here so that what is
+// built on it can be tried.
 type exitWatch struct{ pid int }
 
 // watchExit begins to watch. Precondition: nobody has reaped the child.

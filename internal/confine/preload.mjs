@@ -1,7 +1,7 @@
-// The program's gate on macOS. Node loads this module before the program, in the main thread and again in every worker, where it only tidies
-// up. It comes as a data: URL, so that no file and no directory of a program, not even the working directory, has a say in what is loaded.
-// It proves that Seatbelt denies one act that the file's own permissions allow, waits for the host's word, says so on descriptor 3 and lets
-// the program load. Whatever goes wrong, the program does not load. It leaves nothing behind that the program could use.
+// The program's gate on macOS. Node loads this module before the program, in the main thread and again in every worker, where it only
+// tidies up. It comes as a data: URL, so that no file and no directory of a program, not even the working directory, has a say in what is
+// loaded. It proves that Seatbelt denies one act that the file's own permissions allow, waits for the host's word, says so on descriptor 3
+// and lets the program load. Whatever goes wrong, the program does not load. It leaves nothing behind that the program could use.
 import { isMainThread } from 'node:worker_threads';
 import { closeSync, readFileSync, readSync, writeSync } from 'node:fs';
 

@@ -15,11 +15,11 @@ type Tools struct{ Dash, Env, SandboxExec string }
 // AppleTools are those that macOS brings.
 func AppleTools() Tools { return Tools{"/bin/dash", "/usr/bin/env", "/usr/bin/sandbox-exec"} }
 
-// Seatbelt is the boundary of macOS: a shell sets the limits, env the environment, and sandbox-exec applies a profile to itself and becomes
-// Node. Its tools are a part of the profile's digest.
+// Seatbelt is the boundary of macOS: a shell sets the limits, env the environment, and sandbox-exec applies a profile to itself and
+// becomes Node. Its tools are a part of the profile's digest.
 //
-// What it is made of is tested on Linux, with the real dash and a stand-in for sandbox-exec. That macOS enforces the profile, no test here can
-// show: `confined prove` does, on a Mac.
+// What it is made of is tested on Linux, with the real dash and a stand-in for sandbox-exec. That macOS enforces the profile, no test here
+// can show: `confined prove` does, on a Mac.
 type Seatbelt struct{ Tools Tools }
 
 // Profile implements [Boundary].
@@ -32,8 +32,8 @@ func (s Seatbelt) Launchers() ([]pins.Launcher, error) {
 	return []pins.Launcher{{Path: s.Tools.Dash}, {Path: s.Tools.Env}, {Path: s.Tools.SandboxExec}}, nil
 }
 
-// Instantiate implements [Boundary]. It looks at nothing but j. A sealed copy of Node is an error, and so are arguments that together with the
-// profile are more than an exec passes.
+// Instantiate implements [Boundary]. It looks at nothing but j. A sealed copy of Node is an error, and so are arguments that together with
+// the profile are more than an exec passes.
 func (s Seatbelt) Instantiate(j Job) (Instance, error) {
 	if err := j.check(); err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)

@@ -28,8 +28,8 @@ func spawn(i Instance) (*Process, error) {
 	return p, nil
 }
 
-// plainEnds makes the four pipes: our ends in p, polled by the Go runtime, and the child's, by its numbers. All are close-on-exec. On error
-// some may be open.
+// plainEnds makes the four pipes: our ends in p, polled by the Go runtime, and the child's, by its numbers. All are close-on-exec. On
+// error some may be open.
 func plainEnds() (p *Process, theirs []*os.File, err error) {
 	p, theirs = &Process{}, make([]*os.File, 4)
 	for number, end := range []**os.File{&p.Gate, &p.Stdout, &p.Stderr, &p.Control} {
@@ -65,10 +65,11 @@ func reap(handle *os.Process) error {
 }
 
 // closeAllOnExec sees to it that no program that is started from now on inherits a descriptor above 2 that it was not given: one that the
-// daemon's parent left open, or that some code opened without care. Go opens its own close-on-exec; the first three are replaced by a start.
+// daemon's parent left open, or that some code opened without care. Go opens its own close-on-exec; the first three are replaced by a
+// start.
 //
-// A descriptor so marked stays so. Taking the mark off after the start could hit another file, which took the number meanwhile, and let that
-// one through to the next program.
+// A descriptor so marked stays so. Taking the mark off after the start could hit another file, which took the number meanwhile, and let
+// that one through to the next program.
 func closeAllOnExec() error {
 	dir, err := os.Open("/dev/fd")
 	if err != nil {

@@ -1,5 +1,5 @@
-// A stand-in for one denial, preloaded into the program that a stand-in sandbox-exec becomes: opening a file called canary fails with EPERM.
-// It takes its own trace out of the environment. For tests on Linux only.
+// A stand-in for one denial, preloaded into the program that a stand-in sandbox-exec becomes: opening a file called canary fails with
+// EPERM. It takes its own trace out of the environment. For tests on Linux only.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

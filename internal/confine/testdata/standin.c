@@ -3,8 +3,8 @@
 //	cc -DVARIANT=DENYING -DLIBRARY='"/tmp/deny.so"' -o sandbox-exec standin.c
 //	sandbox-exec -p PROFILE COMMAND [ARGUMENT...]
 //
-// It confines nothing. What each variant says and returns is what facts are known of Apple's, and where it lies or dies, what a host has to
-// withstand. LIBRARY is the shared object that deny.c becomes; NAME is for REFUSING.
+// It confines nothing. What each variant says and returns is what facts are known of Apple's, and where it lies or dies, what a host has
+// to withstand. LIBRARY is the shared object that deny.c becomes; NAME is for REFUSING.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
