@@ -34,6 +34,9 @@ func TestSpawnGivesFourDescriptors(t *testing.T) {
 	if out, err := control.Output(); err != nil || !strings.Contains(string(out), mark) {
 		t.Fatalf("the control does not inherit%s: %s, %v", mark, out, err)
 	}
+	if o := run(t, Instance{argv: []string{j.Runtime.Node}, directory: "/"}); o.stdout != "0 1 2 3 \n" {
+		t.Errorf("the first program: %+v", o)
+	}
 	o := run(t, standin(t, "PLAIN").of(t, j))
 	want := fmt.Sprintf("0 1 2 3 LC_ALL=C TZ=UTC HOME=%[1]s TMPDIR=%[1]s OPENSSL_CONF=/dev/null \n", j.Home)
 	if o.stdout != want || o.stderr != "" || !o.state.Success() {
