@@ -36,6 +36,9 @@ type filler struct {
 
 func (f filler) rule(n Node) (Node, error) {
 	filled := Node{Kind: n.Kind, Text: n.Text, Line: n.Line}
+	if err := notPlaced(filled); err != nil {
+		return Node{}, err
+	}
 	lists, left := 0, 0
 	for _, member := range n.List {
 		filters, err := f.filter(member)
@@ -51,7 +54,7 @@ func (f filler) rule(n Node) (Node, error) {
 	if lists > 0 && left == 0 {
 		return Node{}, wrong(n.Line, "no filter is left in %s", n)
 	}
-	return filled, notPlaced(Node{Kind: n.Kind, Text: n.Text, Line: n.Line})
+	return filled, nil
 }
 
 // filter is what one member of a rule becomes.

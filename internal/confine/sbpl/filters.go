@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // filterKind is a filter that a profile may have: what operations it fits, and what it matches.
@@ -15,7 +16,8 @@ type filterKind struct {
 	matches func(value string, q Query) bool
 }
 
-func filterKinds() []filterKind {
+// filterKinds are all there are.
+var filterKinds = sync.OnceValue(func() []filterKind {
 	return []filterKind{
 		{"literal", AFile, nil, func(v string, q Query) bool { return q.Path.Resolved == v }},
 		{"subpath", AFile, nil, func(v string, q Query) bool { return within(q.Path.Resolved, v) }},
@@ -26,7 +28,7 @@ func filterKinds() []filterKind {
 		{"global-name", Service, nil, named},
 		{"syscall-number", Syscall, []string{"SYS_fork", "SYS_vfork", "SYS_posix_spawn", "SYS_statfs64"}, named},
 	}
-}
+})
 
 func named(value string, q Query) bool { return q.Name == value }
 
@@ -53,15 +55,11 @@ func filterKindOf(name string) (filterKind, bool) {
 	return kinds[i], true
 }
 
-// check judges the value of a filter of this kind.
+// check judges the value of a filter of this kind. Whether its symbols hold a symbol is judged before.
 func (k filterKind) check(value Node) error {
 	switch {
-	case len(k.symbols) > 0 && value.Kind == Symbol && !slices.Contains(k.symbols, value.Text):
-		return fmt.Errorf("unbound variable: %s", value.Text)
 	case len(k.symbols) > 0 && value.Kind != Symbol:
 		return fmt.Errorf("%s takes a symbol, not %s", k.name, value)
-	case len(k.symbols) == 0 && value.Kind == Symbol:
-		return fmt.Errorf("unbound variable: %s", value.Text)
 	case len(k.symbols) == 0 && value.Kind != String:
 		return fmt.Errorf("%s takes a string, not %s", k.name, value)
 	case k.subject == AFile && !strings.HasPrefix(value.Text, "/"):

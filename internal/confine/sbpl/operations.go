@@ -29,10 +29,9 @@ const (
 	Syscall Subject = "syscall" // Query.Name, such as SYS_fork
 )
 
-// operationTable holds the operations that a profile may name, one a line, below the wildcard that covers them. All are names of macOS 14.4's
-// libsandbox (process-exec aside, which its reader accepts beside process-exec*), so that every macOS since then should know them; that
-// the later ones do is not tested. `open` marks what version 1 leaves allowed under (deny default): decoded from two profiles that macOS 14.4
-// compiled, and inferred for all later versions. The other word is the subject, which holds for what is below too.
+// operationTable holds the operations that a profile may name, one a line, below the wildcard that covers them. The names are those of
+// libsandbox in macOS 14.4; process-exec is none of them, but profiles in use on later versions have it. `open` marks what version 1 leaves
+// allowed under (deny default), `alias` another name of what is above. The other word is the subject, which holds for what is below too.
 const operationTable = `
 appleevent-send
 darwin-notification-post open
@@ -204,8 +203,8 @@ user-preference*
  user-preference-write
 `
 
-// Operations are those that a profile may name, and the one place where their names stand: an operation that a macOS does not know fails the
-// whole profile there.
+// Operations are those that a profile may name, and the one place where their names stand: an operation that a macOS does not know fails
+// the whole profile there.
 func Operations() []Operation { return slices.Clone(operations()) }
 
 var operations = sync.OnceValue(func() []Operation {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// MaxPatterns bounds the bytes of all strings of a profile. macOS refuses a profile whose compiled patterns are longer than 65,535 bytes; what
-// it counts is not known, so this stays at half of it.
+// MaxPatterns bounds the bytes of all strings of a profile. macOS refuses a profile whose compiled patterns are longer than 65,535 bytes;
+// what it counts is not known, so this stays at half of it.
 const MaxPatterns = 32 << 10
 
 // Action is what a rule does with what it matches.
@@ -32,8 +32,8 @@ type Rule struct {
 // Filter is a condition, such as (literal "/") or (target self).
 type Filter struct{ Name, Value string }
 
-// Parse reads a whole profile: (version 1), (deny default), then rules. A form, operation or filter that is not among those of this package is
-// refused in the words of sandbox-exec, `unbound variable: X`, and so is what fits no operation of its rule. There are no modifiers,
+// Parse reads a whole profile: (version 1), (deny default), then rules. A form, operation or filter that is not among those of this package
+// is refused in the words of sandbox-exec, `unbound variable: X`, and so is what fits no operation of its rule. There are no modifiers,
 // definitions, imports, parameters or combinators.
 func Parse(text string) (*Profile, error) {
 	nodes, err := Read(text)
@@ -52,11 +52,14 @@ func Parse(text string) (*Profile, error) {
 	for _, n := range nodes[len(header()):] {
 		rule, err := parseRule(n)
 		if err != nil {
-			return nil, wrong(n.Line, "%v", err)
+			return nil, err
 		}
 		p.Rules = append(p.Rules, rule)
 	}
-	return p, p.checkPatterns()
+	if err := p.checkPatterns(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 func header() []string { return []string{"(version 1)", "(deny default)"} }
@@ -75,11 +78,11 @@ func (p *Profile) checkPatterns() error {
 
 // String is the canonical text.
 func (p *Profile) String() string {
-	text := strings.Join(header(), "\n") + "\n"
+	lines := header()
 	for _, r := range p.Rules {
-		text += r.String() + "\n"
+		lines = append(lines, r.String())
 	}
-	return text
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // String is the rule as the canonical text has it.
@@ -102,7 +105,8 @@ func (f Filter) node() Node {
 	return Node{Kind: List, List: []Node{{Kind: Symbol, Text: f.Name}, value}}
 }
 
-// Names are the operations and filters that the profile uses, each once, sorted. A macOS that does not know one of them refuses the profile.
+// Names are the operations and filters that the profile uses, each once, sorted. A macOS that does not know one of them refuses the
+// profile.
 func (p *Profile) Names() []string {
 	var names []string
 	for _, r := range p.Rules {

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// The bounds of a text, all ours. sandbox-exec takes the profile as an argument, and all arguments and variables together share kern.argmax,
-// which is said to be 1 MiB.
+// The bounds of a text, all ours. sandbox-exec takes the profile as an argument, and all arguments and variables together share
+// kern.argmax, which is said to be 1 MiB.
 const (
 	MaxText   = 256 << 10 // bytes of a text
 	MaxString = 1024      // bytes of a string; PATH_MAX of Darwin
 	MaxDepth  = 8         // lists within lists; a rule needs two
 )
 
-// Read reads expressions. It accepts less than Apple's reader: printable ASCII, spaces and newlines, `;` comments, lists, symbols that begin
-// with a letter or `$`, decimal numbers without sign or leading zero, and strings on one line whose only escapes are `\"` and `\\`. A raw
-// string (#"...") or a quoted expression is refused. So a text that both read means the same to both. Errors name the line.
+// Read reads expressions. It accepts less than Apple's reader: printable ASCII, spaces and newlines, `;` comments, lists, symbols that
+// begin with a letter or `$`, decimal numbers without sign or leading zero, and strings on one line whose only escapes are `\"` and `\\`. A
+// raw string (#"...") or a quoted expression is refused. So a text that both read means the same to both. Errors name the line.
 func Read(text string) ([]Node, error) {
 	if len(text) > MaxText {
 		return nil, fmt.Errorf("sbpl: a text of %d bytes, more than %d", len(text), MaxText)
@@ -165,11 +165,10 @@ func isNumber(text string) bool {
 
 func isSymbol(text string) bool {
 	for i := range len(text) {
-		switch c := text[i] | 0x20; {
-		case c >= 'a' && c <= 'z' && text[i] >= 'A':
-		case i == 0 && text[i] == '$':
-		case i > 0 && (strings.IndexByte("-_*?", text[i]) >= 0 || text[i] >= '0' && text[i] <= '9'):
-		default:
+		c := text[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		later := c >= '0' && c <= '9' || strings.IndexByte("-_*?", c) >= 0
+		if !letter && !(i == 0 && c == '$') && !(i > 0 && later) {
 			return false
 		}
 	}
