@@ -48,9 +48,6 @@ func (s Seatbelt) Launchers() ([]pins.Launcher, error) {
 // Instantiate implements [Boundary]. It looks at nothing but j. A sealed copy of Node is an error, and so are arguments that together with
 // the profile are more than an exec passes.
 func (s Seatbelt) Instantiate(j Job) (Instance, error) {
-	if err := j.check(); err != nil {
-		return Instance{}, fmt.Errorf("instantiate: %w", err)
-	}
 	text, err := seatbeltText(j)
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"confined/internal/pins"
 )
 
 // stillJob is a run of testdata/still.c in Node's place, with a launcher that becomes it at once.
@@ -17,6 +19,7 @@ func stillJob(t testing.TB) Job {
 	t.Helper()
 	j := newSlot(t, nil).job(t, nodeClosure(t), "main.mjs")
 	j.Runtime.Node = build(t, "still.c", "still")
+	j.Runtime.Files = []pins.RuntimeFile{{Path: j.Runtime.Node}}
 	return j
 }
 
