@@ -86,8 +86,9 @@ build: ## bin/confined
 node: ## the Node of the tests, or the one of version NODE, into .node
 	@packaging/fetch-node.sh "$(NODE)"
 
-tools: ## the pinned npm tools that tests run inside, into .node/tools
+tools: ## what else tests need from npm, pinned: tools that run inside, and Nodes for macOS to read
 	@packaging/fetch-tools.sh packaging/tools
+	@packaging/fetch-darwin.sh
 
 generate: ## the HTTP code from openapi.yaml, docs/denied.md from the boundary suite
 	@packaging/need.sh go

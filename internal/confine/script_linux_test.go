@@ -110,12 +110,14 @@ func TestScriptForm(t *testing.T) {
 		}
 	}
 	ulimit := regexp.MustCompile(`^ulimit (-[tncf] \S+|-[SH] -[tncf] >&3) \|\| exit 125$`)
-	var set []string
+	var set, said []string
 	for _, line := range code {
 		if strings.Contains(line, "ulimit") && !ulimit.MatchString(line) {
 			t.Errorf("%s: a ulimit that fails would go on", line)
 		}
-		if letter, setting := strings.CutPrefix(line, "ulimit -"); setting && !strings.Contains(line, ">&3") {
+		if what, report, found := strings.Cut(line, " >&3"); found && report == " || exit 125" {
+			said = append(said, strings.TrimPrefix(what, "ulimit "))
+		} else if letter, setting := strings.CutPrefix(line, "ulimit -"); setting {
 			set = append(set, letter[:1])
 		}
 		if strings.ContainsAny(line, "`|&<") && !ulimit.MatchString(line) && !strings.HasPrefix(line, "trap ") {
@@ -124,6 +126,9 @@ func TestScriptForm(t *testing.T) {
 	}
 	if strings.Join(set, "") != "tncf" {
 		t.Errorf("limits are set in the order %v, and the file size must be last", set)
+	}
+	if want := "-S -t, -H -t, -S -n, -H -n, -S -c, -H -c, -S -f, -H -f"; strings.Join(said, ", ") != want {
+		t.Errorf("the report is %q", said)
 	}
 	if last := code[len(code)-1]; !strings.HasPrefix(last, `exec "$env" -i `) || !strings.HasSuffix(last, ` "$sandbox" -p "$profile" "$@"`) {
 		t.Errorf("the last line is %s", last)

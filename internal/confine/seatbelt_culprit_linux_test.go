@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"confined/internal/confine/sbpl"
 )
 
 // refusable is a profile of four operations and three filters; process-fork and one pair come twice.
@@ -35,6 +37,21 @@ func TestCulprit(t *testing.T) {
 				t.Errorf("%v", problem)
 			}
 		})
+	}
+}
+
+// TestCulpritOfRealProfile: the search through a whole profile stays far below its bound.
+func TestCulpritOfRealProfile(t *testing.T) {
+	s := standin(t, "REFUSING", "-DNAME=\"deny process-fork\"") // its last rule
+	text := s.of(t, hello(t)).text
+	got := s.culprit(text, culpritPatience)
+	if !strings.HasPrefix(got, "(deny process-fork) is refused alone: ") {
+		t.Error(got)
+	}
+	profile, err := sbpl.Parse(text)
+	must(t, err)
+	if n := len(single(profile)); n > 250 {
+		t.Errorf("%d tries: with 10 ms for each, the bound is near", n)
 	}
 }
 

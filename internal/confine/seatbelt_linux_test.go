@@ -111,6 +111,16 @@ func TestSeatbeltGate(t *testing.T) {
 	}
 }
 
+// TestSeatbeltCanaryGone: what is not there is not denied.
+func TestSeatbeltCanaryGone(t *testing.T) {
+	j := hello(t)
+	i := standin(t, "PLAIN").of(t, j)
+	must(t, os.Remove(j.Canary.Path))
+	if o := run(t, i); o.control != limitLines("20", "64")+refusedRecord || o.stdout != "" || o.stderr != "confined: preload: reading the canary met ENOENT instead of EPERM\n" {
+		t.Errorf("%+v", o)
+	}
+}
+
 func TestSeatbeltVersionRun(t *testing.T) {
 	j := hello(t)
 	j.Version, j.Args = true, nil

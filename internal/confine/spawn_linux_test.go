@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"confined/internal/pins"
 )
 
 // stillJob is a run of testdata/still.c in Node's place, with a launcher that becomes it at once.
@@ -17,6 +19,7 @@ func stillJob(t testing.TB) Job {
 	t.Helper()
 	j := newSlot(t, nil).job(t, nodeClosure(t), "main.mjs")
 	j.Runtime.Node = build(t, "still.c", "still")
+	j.Runtime.Files = []pins.RuntimeFile{{Path: j.Runtime.Node}}
 	return j
 }
 
@@ -33,6 +36,9 @@ func TestSpawnGivesFourDescriptors(t *testing.T) {
 	control.Env = []string{}
 	if out, err := control.Output(); err != nil || !strings.Contains(string(out), mark) {
 		t.Fatalf("the control does not inherit%s: %s, %v", mark, out, err)
+	}
+	if o := run(t, Instance{argv: []string{j.Runtime.Node}, directory: "/"}); o.stdout != "0 1 2 3 \n" {
+		t.Errorf("the first program: %+v", o)
 	}
 	o := run(t, standin(t, "PLAIN").of(t, j))
 	want := fmt.Sprintf("0 1 2 3 LC_ALL=C TZ=UTC HOME=%[1]s TMPDIR=%[1]s OPENSSL_CONF=/dev/null \n", j.Home)

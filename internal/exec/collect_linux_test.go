@@ -87,6 +87,7 @@ func TestReadVersion(t *testing.T) {
 	code := func(n int) *Exit { return &Exit{Code: &n} }
 	signal := "SIGSEGV"
 	measured := versionRun.asked()
+	explain := func(e confine.Ending) *HostError { return confine.Here().Explain(confine.Instance{}, e) }
 	for name, row := range map[string]struct {
 		facts ProcessFacts
 		host  bool // the host is to blame, else the file
@@ -101,14 +102,14 @@ func TestReadVersion(t *testing.T) {
 		"no version":   {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("26.8.1\n"))}, false, "printed"},
 		"two lines":    {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\nx\n"))}, false, "printed"},
 	} {
-		version, err := readVersion("/n/node", collected{facts: row.facts})
+		version, err := readVersion("/n/node", collected{facts: row.facts}, explain)
 		var host *HostError
 		var unavailable *pins.UnavailableError
 		if version != "" || errors.As(err, &host) != row.host || errors.As(err, &unavailable) == row.host || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %q, %v", name, version, err)
 		}
 	}
-	if version, err := readVersion("/n/node", collected{facts: ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\n"))}}); version != "26.8.1" || err != nil {
+	if version, err := readVersion("/n/node", collected{facts: ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\n"))}}, explain); version != "26.8.1" || err != nil {
 		t.Errorf("%q, %v", version, err)
 	}
 }
