@@ -14,8 +14,14 @@ import (
 // TestNoStopAfterExit: a process that is reaped, but whose state has not come
 // to the collector yet, is neither signalled nor said to have been stopped.
 func TestNoStopAfterExit(t *testing.T) {
+	for _, on := range []ground{onLinux, underDash} {
+		t.Run(on.name, func(t *testing.T) { noStopAfterExit(t, on) })
+	}
+}
+
+func noStopAfterExit(t *testing.T, on ground) {
 	for _, reaped := range []bool{false, true} {
-		p := versionProcess(t)
+		p := versionProcess(t, on)
 		c := &collector{process: p, confirm: stoppedTimer()}
 		if reaped {
 			if _, err := p.Wait(); err != nil {
@@ -34,9 +40,10 @@ func TestNoStopAfterExit(t *testing.T) {
 }
 
 // versionProcess is a confined `node --version`, whose thread stays with the test.
-func versionProcess(t *testing.T) *confine.Process {
+func versionProcess(t *testing.T, on ground) *confine.Process {
 	t.Helper()
 	w := newWorld(t)
+	on.prepare(w)
 	e := w.executor()
 	closure, err := pins.TakeClosure(t.Context(), e.node, e.runtimes.launchers)
 	if err != nil {
