@@ -20,19 +20,25 @@ func linuxLocks() []Probe {
 	)
 }
 
-func linuxIPC() []Probe {
-	meeting := func(name, act, code string) Probe {
-		return Probe{Name: name, Act: act, Code: code, Instead: "use a MessageChannel between workers"}
-	}
+func meeting(name, act, code string) Probe {
+	return Probe{Name: name, Act: act, Code: code, Instead: "use a MessageChannel between workers"}
+}
+
+func nativeIPC() []Probe {
 	return native(familyIPC,
 		meeting("shmget", "shared_memory", "EPERM"),
-		meeting("shmat", "attach_memory", "EPERM"),
-		meeting("shmctl, asked", "list_memory", "EPERM"),
 		meeting("semget", "semaphores", "EPERM"),
 		meeting("msgget", "messages", "EPERM"),
-		meeting("mq_open", "message_queue", "EPERM"),
 		meeting("shm_open", "named_memory", "ENOENT"),
 		meeting("sem_open", "named_semaphore", "ENOENT"),
+	)
+}
+
+func linuxIPC() []Probe {
+	return native(familyIPC,
+		meeting("shmat", "attach_memory", "EPERM"),
+		meeting("shmctl, asked", "list_memory", "EPERM"),
+		meeting("mq_open", "message_queue", "EPERM"),
 		Probe{Name: "a futex with an owner", Act: "owned_futex", Code: "ENOSYS", Twin: "a futex"},
 		meeting("a pipe of packets", "packet_pipe", "EINVAL"),
 		meeting("a pipe of packets, made so later", "packets_later", "EPERM"),

@@ -12,12 +12,13 @@ func nativeOthers() []Probe {
 	daemon.Owner = true
 	return native(familyOthers,
 		onOther("kill a process", "kill_process", "EPERM", killed("killed")),
-		onOther("kill a group", "kill_group", "EPERM", killed("grouped")),
-		Probe{Name: "a signal to everybody", Act: "continue_all", Code: "EPERM", NoControl: aboutAll},
+		onMac(ofGroups, onOther("kill a group", "kill_group", "EPERM", killed("grouped"))),
+		onMac(ofGroups, Probe{Name: "a signal to everybody", Act: "continue_all", Code: "EPERM", NoControl: aboutAll}),
 		onOther("whether a process exists", "ask_process", "EPERM", answer()),
 		Probe{Name: "whether process 1 may be signalled", Act: "ask_init", Code: "EPERM", NoControl: notByOrdinary},
 		daemon,
-		onOther("whether one's group may be signalled", "ask_group", "EPERM", answer()),
+		linuxAlone(onOther("whether one's group may be signalled", "ask_group", "EPERM", answer())),
+		onOther("whether the parent may be signalled", "ask_parent", "EPERM", answer()),
 		Probe{Name: "a question for oneself", Act: "ask_self"},
 		Probe{Name: "a signal to oneself", Act: "raise_here"},
 	)
@@ -25,7 +26,6 @@ func nativeOthers() []Probe {
 
 func linuxOthers() []Probe {
 	return native(familyOthers,
-		onOther("whether the parent may be signalled", "ask_parent", "EPERM", answer()),
 		onOther("another's priority", "nice_other", "EPERM", changed("nice reniced")),
 		Probe{Name: "the priority of all of a user's", Act: "nice_user", Code: "EPERM", NoControl: aboutAll},
 		onOther("another's priority, asked", "nice_asked", "EPERM", answer()),

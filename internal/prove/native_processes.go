@@ -18,6 +18,13 @@ func nativeProcesses() []Probe {
 	)
 }
 
+func nativeExec() []Probe {
+	return native(familyExec,
+		call("execve of a shell", "by_shell", "EPERM"),
+		Probe{Name: "execve of a file of the input", Act: "by_input", Code: "EPERM", NoControl: "a file of the input is no program outside either"},
+	)
+}
+
 func linuxProcesses() []Probe {
 	setting := func(name, act, code string) Probe {
 		return Probe{Name: name, Act: act, Code: code, Twin: "the name of one's thread"}
@@ -58,8 +65,7 @@ func linuxProcesses() []Probe {
 
 func linuxExec() []Probe {
 	return native(familyExec,
-		call("execve of one's own executable", "by_execve", "EPERM"),
-		call("execve of a shell", "by_shell", "EPERM"),
+		linuxAlone(call("execve of one's own executable", "by_execve", "EPERM")),
 		call("execve of /proc/self/exe", "by_self_link", "EPERM"),
 		call("execve of the loader", "by_loader_execve", "EPERM"),
 		call("execveat of a descriptor", "by_descriptor", "ENOSYS"),
@@ -75,6 +81,5 @@ func linuxExec() []Probe {
 		call("execveat of the loader", "by_loader", "ENOSYS"),
 		call("execveat of a copy in memory", "by_memory", "EPERM"),
 		Probe{Name: "execveat that only asks", Act: "check_only", Code: "ENOSYS", NoControl: mayBeReserved},
-		Probe{Name: "execve of a file of the input", Act: "by_input", Code: "EPERM", NoControl: "a file of the input is no program outside either"},
 	)
 }
