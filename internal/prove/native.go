@@ -111,12 +111,9 @@ func onMac(code string, p Probe) Probe {
 	return p
 }
 
-// linuxAlone is a row of what macOS has too, where the boundary is not known to deny it. An allowed act is left out there.
+// linuxAlone is a row of what macOS has too, where the boundary is not known to deny it.
 func linuxAlone(p Probe) Probe {
-	p.Only = "linux"
-	if p.Code != "" {
-		p.MacCode = Unpromised
-	}
+	p.Only, p.MacCode = "linux", Unpromised
 	return p
 }
 

@@ -7,10 +7,10 @@ const (
 
 func linuxLocks() []Probe {
 	return native(familyLocks,
-		Probe{Name: "flock", Act: "lock_whole", Code: "EPERM"},
-		Probe{Name: "a lock, waited for", Act: "lock_waiting", Code: "EPERM"},
-		Probe{Name: "a lock to write", Act: "lock_to_write", Code: "EBADF"},
-		Probe{Name: "a lock, asked", Act: "lock_asked", Code: "EPERM"},
+		linuxAlone(Probe{Name: "flock", Act: "lock_whole", Code: "EPERM"}),
+		linuxAlone(Probe{Name: "a lock, waited for", Act: "lock_waiting", Code: "EPERM"}),
+		linuxAlone(Probe{Name: "a lock to write", Act: "lock_to_write", Code: "EBADF"}),
+		linuxAlone(Probe{Name: "a lock, asked", Act: "lock_asked", Code: "EPERM"}),
 		Probe{Name: "a lock to read", Act: "lock_to_read"},
 		Probe{Name: "a lock of an open file", Act: "lock_of_description", Code: "EPERM"},
 		Probe{Name: "a lease", Act: "lease", Code: "EPERM"},

@@ -23,7 +23,7 @@ func linuxMemory() []Probe {
 			Instead: "compile it to WebAssembly"}),
 		linuxAlone(Probe{Name: "memory to share", Act: "shared_memory_map", Code: "EPERM", Instead: "share a SharedArrayBuffer among workers"}),
 		linuxAlone(Probe{Name: "mlock", Act: "lock_page", Code: "EPERM"}),
-		Probe{Name: "mlockall", Act: "lock_all", Code: "EPERM", NoControl: "the limit of locked memory may be less than the probe has"},
+		linuxAlone(Probe{Name: "mlockall", Act: "lock_all", Code: "EPERM", NoControl: "the limit of locked memory may be less than the probe has"}),
 		linuxAlone(Probe{Name: "5 GiB", Act: "gibibytes 5", Code: "ENOMEM", Twin: "3 GiB"}),
 		Probe{Name: "5 GiB, made writable later", Act: "gibibytes_protected 5", Code: "ENOMEM", Twin: "3 GiB"},
 		Probe{Name: "5 GiB over a file", Act: "gibibytes_of_file 5", Code: "ENOMEM", Twin: "3 GiB"},

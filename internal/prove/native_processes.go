@@ -30,9 +30,9 @@ func linuxProcesses() []Probe {
 		return Probe{Name: name, Act: act, Code: code, Twin: "the name of one's thread"}
 	}
 	return native(familyProcesses,
-		Probe{Name: "a session of one's own", Act: "new_session", Code: "EPERM"},
-		Probe{Name: "a process group of one's own", Act: "new_group", Code: "EPERM"},
-		Probe{Name: "wait for children", Act: "wait_for_children", Code: "EPERM"},
+		linuxAlone(Probe{Name: "a session of one's own", Act: "new_session", Code: "EPERM"}),
+		linuxAlone(Probe{Name: "a process group of one's own", Act: "new_group", Code: "EPERM"}),
+		linuxAlone(Probe{Name: "wait for children", Act: "wait_for_children", Code: "EPERM"}),
 		Probe{Name: "200 threads", Act: "crowd 200", Code: "EAGAIN", Twin: "100 threads"},
 		Probe{Name: "100 threads", Act: "crowd 100"},
 		child("clone", "clone_child", "EPERM"),
@@ -52,7 +52,7 @@ func linuxProcesses() []Probe {
 		setting("PR_SET_CHILD_SUBREAPER", "reaper", "EPERM"),
 		setting("PR_SET_TIMERSLACK", "timer_slack", "EPERM"),
 		without(mayBeReserved, setting("PR_SCHED_CORE", "core_scheduling", "EPERM")),
-		setting("one's own priority", "own_nice", "EPERM"),
+		linuxAlone(setting("one's own priority", "own_nice", "EPERM")),
 		setting("the processors that one runs on", "own_affinity", "EPERM"),
 		setting("one's own scheduler", "own_scheduler", "EPERM"),
 		setting("get_robust_list", "robust_list", "EPERM"),
