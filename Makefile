@@ -24,7 +24,7 @@ demo: ## build, fetch Node, run examples/hello on a daemon of its own, judge the
 # compiled as `make build` compiles. Many of them wait, so more run at once than
 # there are processors.
 test: ## every test; those that test their own process with the race detector
-	@packaging/need.sh host go cc npm curl jq python3
+	@packaging/need.sh host go cc npm curl jq python3 dash
 	@$(MAKE) --no-print-directory node tools
 	dir="$$(packaging/fit-dir.sh test)" && export TMPDIR="$$dir" && \
 	go test -race -shuffle=on $(TESTFLAGS) $$(go list ./... | grep -v '/e2e$$') && \
@@ -47,7 +47,7 @@ prove-new: ## the boundary suite with the official Node of version NODE, which i
 ROUNDS ?= 50
 
 faults: ## the fault table, 50 times in a row with the race detector
-	@packaging/need.sh host go cc npm
+	@packaging/need.sh host go cc npm dash
 	@$(MAKE) --no-print-directory node
 	dir="$$(packaging/fit-dir.sh faults)" && \
 	TMPDIR="$$dir" FAULT_ROUNDS=$(ROUNDS) go test -race -count=1 -timeout=4h -run='^(TestFaults|TestMoreRunsThanSlots)$$' $(TESTFLAGS) ./internal/exec
@@ -86,8 +86,9 @@ build: ## bin/confined
 node: ## the Node of the tests, or the one of version NODE, into .node
 	@packaging/fetch-node.sh "$(NODE)"
 
-tools: ## the pinned npm tools that tests run inside, into .node/tools
+tools: ## what else tests need from npm, pinned: tools that run inside, and Nodes for macOS to read
 	@packaging/fetch-tools.sh packaging/tools
+	@packaging/fetch-darwin.sh
 
 generate: ## the HTTP code from openapi.yaml, docs/denied.md from the boundary suite
 	@packaging/need.sh go

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Says in one sentence what is missing for a make target:
-#   packaging/need.sh host go cc npm curl jq python3
+#   packaging/need.sh host go cc npm curl jq python3 dash
 # `host` asks for a system on which programs can run.
 set -eu
 cd "$(dirname "$0")/.."

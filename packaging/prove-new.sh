@@ -48,7 +48,7 @@ packaging/prove-node.sh "$version" "$tmp/node" || fail "$table is as it was: an 
 said=$("$tmp/node" --version)
 test "$said" = "v$version" || fail "the Node of $package@$version calls itself $said: $table is as it was"
 
-exec 9<. # as in fetch-node.sh
+exec 9<. # as in keep-node.sh
 flock 9
 is_new
 {

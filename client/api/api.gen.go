@@ -773,8 +773,9 @@ type Args = []string
 
 // Bounds The four bounds of the request.
 type Bounds struct {
-	// CPUSeconds CPU time of the process, all its threads together. The kernel ends it at this limit (`exit.signal`, not `stopped`). It counts in ticks
-	// where it is built so: a program made to sleep at each tick can use more. `usage` is exact, and `timeoutMs` holds.
+	// CPUSeconds CPU time of the process, all its threads together. Linux ends it at this limit (`exit.signal`, not `stopped`). It counts in ticks
+	// where it is built so: a program made to sleep at each tick can use more. macOS sends SIGXCPU, once, which ends a program that does not
+	// catch it. `usage` is exact, and `timeoutMs` holds.
 	CPUSeconds CPUSeconds `json:"cpuSeconds"`
 
 	// MaxDescriptors Open descriptors of the process. Node 26 needs 22 to print a line, 48 with four workers. A Linux host may allow fewer than 4,096,
@@ -802,8 +803,9 @@ type Bytes struct {
 // `base64` for anything.
 type BytesEncoding string
 
-// CPUSeconds CPU time of the process, all its threads together. The kernel ends it at this limit (`exit.signal`, not `stopped`). It counts in ticks
-// where it is built so: a program made to sleep at each tick can use more. `usage` is exact, and `timeoutMs` holds.
+// CPUSeconds CPU time of the process, all its threads together. Linux ends it at this limit (`exit.signal`, not `stopped`). It counts in ticks
+// where it is built so: a program made to sleep at each tick can use more. macOS sends SIGXCPU, once, which ends a program that does not
+// catch it. `usage` is exact, and `timeoutMs` holds.
 type CPUSeconds = int64
 
 // Digest `sha256:` and 64 lower-case hexadecimal digits.
@@ -914,7 +916,7 @@ type Identities struct {
 		// Instantiated sha256 of the profile text this run really used.
 		Instantiated Digest `json:"instantiated"`
 
-		// Name Such as `confined-linux/1`.
+		// Name `confined-linux/1` or `confined-macos/1`.
 		Name string `json:"name"`
 	} `json:"profile"`
 
@@ -948,8 +950,9 @@ type InlineFiles = []InlineFile
 
 // InlineRunRequest A RunRequest with the files in it.
 type InlineRunRequest struct {
-	// CPUSeconds CPU time of the process, all its threads together. The kernel ends it at this limit (`exit.signal`, not `stopped`). It counts in ticks
-	// where it is built so: a program made to sleep at each tick can use more. `usage` is exact, and `timeoutMs` holds.
+	// CPUSeconds CPU time of the process, all its threads together. Linux ends it at this limit (`exit.signal`, not `stopped`). It counts in ticks
+	// where it is built so: a program made to sleep at each tick can use more. macOS sends SIGXCPU, once, which ends a program that does not
+	// catch it. `usage` is exact, and `timeoutMs` holds.
 	CPUSeconds CPUSeconds `json:"cpuSeconds"`
 
 	// ID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
@@ -1324,7 +1327,7 @@ type Profile struct {
 	// Environment The names of the environment variables a program sees.
 	Environment []string `json:"environment"`
 
-	// Name Such as `confined-linux/1`.
+	// Name `confined-linux/1` or `confined-macos/1`.
 	Name string `json:"name"`
 
 	// Template The text from which each run's profile is made.
@@ -1440,8 +1443,9 @@ type RunProblems = []RunProblem
 // RunRequest What to run and within which bounds. It quotes the digest of everything: a run starts only where each of them is what this daemon
 // computes itself.
 type RunRequest struct {
-	// CPUSeconds CPU time of the process, all its threads together. The kernel ends it at this limit (`exit.signal`, not `stopped`). It counts in ticks
-	// where it is built so: a program made to sleep at each tick can use more. `usage` is exact, and `timeoutMs` holds.
+	// CPUSeconds CPU time of the process, all its threads together. Linux ends it at this limit (`exit.signal`, not `stopped`). It counts in ticks
+	// where it is built so: a program made to sleep at each tick can use more. macOS sends SIGXCPU, once, which ends a program that does not
+	// catch it. `usage` is exact, and `timeoutMs` holds.
 	CPUSeconds CPUSeconds `json:"cpuSeconds"`
 
 	// ID The caller's `id`, else a UUIDv7. An id this instance remembers (its run is queued or alive, or one of the last 10,000 of which a
@@ -1508,7 +1512,7 @@ type Runtime struct {
 
 	// Integrity `sealed`: a copy of Node runs, which the kernel keeps from changing; of the other files those that only root can write are
 	// known by inode, size and times, before and after each run, and the rest is hashed. `rehashed`: everything is, because this
-	// daemon can have no sealed copy; its log says why. That is slower, and shows a change of Node where a sealed copy has none.
+	// daemon can have no sealed copy; its log says why. It is always so on macOS. That is slower, and shows a change of Node where a sealed copy has none.
 	Integrity RuntimeIntegrity `json:"integrity"`
 
 	// Launchers What sets the boundary up.
@@ -1535,7 +1539,7 @@ type RuntimeArch string
 
 // RuntimeIntegrity `sealed`: a copy of Node runs, which the kernel keeps from changing; of the other files those that only root can write are
 // known by inode, size and times, before and after each run, and the rest is hashed. `rehashed`: everything is, because this
-// daemon can have no sealed copy; its log says why. That is slower, and shows a change of Node where a sealed copy has none.
+// daemon can have no sealed copy; its log says why. It is always so on macOS. That is slower, and shows a change of Node where a sealed copy has none.
 type RuntimeIntegrity string
 
 // RuntimeOs As Go names it.
@@ -1736,7 +1740,8 @@ type UnresolvedStatus string
 // Usage rusage of the reaped process, the launch stage included.
 type Usage struct {
 	// MaxRssBytes The largest resident set, an upper bound: it counts the pages of Node, which all runs share (those of a sealed copy are large: some
-	// 30 MB more than from disk), and is never less than what the daemon itself had resident when it forked the process.
+	// 30 MB more than from disk), and is never less than what the daemon itself had resident when it forked the process
+	// (on Linux).
 	MaxRssBytes int64 `json:"maxRssBytes"`
 
 	// SystemMs CPU time in the kernel.

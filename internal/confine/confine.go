@@ -3,6 +3,7 @@ package confine
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"sync"
@@ -75,6 +76,8 @@ type Process struct {
 
 	begin, lock *os.File       // our ends of the pipe and the socket that the launch itself needs; nil where it needs none
 	asking      sync.WaitGroup // until nobody can consent to an exec any more
+
+	guard *guard // where the system has no handle of its own for a process; else nil
 }
 
 // firstOuterID is the outer uid and gid of slot 0 under a root daemon. They belong to nobody, and each slot has its own, so that no run
@@ -124,12 +127,41 @@ func Launch(i Instance) (*Process, error) {
 }
 
 // Kill sends SIGKILL through the process's handle. After Wait it does nothing and returns os.ErrProcessDone: a process id is never a target.
-func (p *Process) Kill() error { return p.Handle.Kill() }
+func (p *Process) Kill() error {
+	if p.guard != nil {
+		return p.guard.kill(p.Handle.Kill)
+	}
+	return p.Handle.Kill()
+}
 
 // Wait reaps the process and says how it ended. Call it once.
 func (p *Process) Wait() (*os.ProcessState, error) {
+	var unseen error
+	if p.guard != nil {
+		unseen = p.guard.await()
+	}
 	state, err := p.Handle.Wait()
 	_ = p.lock.Close() // wakes consentOnce, if the child never came to ask
 	p.asking.Wait()
-	return state, err
+	return state, errors.Join(unseen, err)
+}
+
+func (p *Process) close() {
+	closeAll([]*os.File{p.Gate, p.Control, p.Stdout, p.Stderr, p.begin, p.lock})
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+// in names what an error is about.
+func in(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }

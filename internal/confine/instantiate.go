@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -65,8 +66,12 @@ func instantiate(j Job) (Instance, error) {
 	return i, nil
 }
 
-// argv is Node's argument list. Node takes its own path from the first, also in workers.
-func (j Job) argv() ([]string, error) {
+// argv is Node's argument list.
+func (j Job) argv() ([]string, error) { return j.nodeArgs("--require", j.preloadPath()) }
+
+// nodeArgs is Node's argument list with the words that name the preload, which a version run does without. Node takes its own path from the
+// first, also in workers.
+func (j Job) nodeArgs(preload ...string) ([]string, error) {
 	if j.Version {
 		if len(j.Args) != 0 {
 			return nil, errors.New("the version run takes no arguments")
@@ -81,7 +86,7 @@ func (j Job) argv() ([]string, error) {
 			return nil, errors.New("an argument holds a NUL")
 		}
 	}
-	return append([]string{j.Runtime.Node, "--require", j.preloadPath()}, j.Args...), nil
+	return slices.Concat([]string{j.Runtime.Node}, preload, j.Args), nil
 }
 
 func (j Job) preloadPath() string { return path.Join(path.Dir(j.Home), preloadName) }

@@ -245,15 +245,3 @@ func share(pair [2]int, ours, theirs **os.File, name string) error {
 	*ours = os.NewFile(uintptr(pair[0]), name)
 	return err
 }
-
-func (p *Process) close() {
-	closeAll([]*os.File{p.Gate, p.Control, p.Stdout, p.Stderr, p.begin, p.lock})
-}
-
-func closeAll(files []*os.File) {
-	for _, f := range files {
-		if f != nil {
-			_ = f.Close()
-		}
-	}
-}

@@ -2,7 +2,6 @@ package confine
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"unsafe"
 
@@ -184,12 +183,4 @@ func (s *stage) text(text string) uintptr {
 		return 0
 	}
 	return s.pointer(unsafe.Pointer(&b[0]))
-}
-
-// in names what an error is about.
-func in(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, err)
 }

@@ -1,11 +1,11 @@
 package exec
 
 import (
-	"bytes"
 	"io"
 	"os"
 	osexec "os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,14 +46,26 @@ func (w *world) until(what string, pid int, holds func() bool) {
 	}
 }
 
-// executed waits until the launch stage, which is called as this process is, has
-// become Node.
+// executed waits until the launch stage has become Node. Until then it is called
+// as this process is, or as one of the programs that lead there.
 func (w *world) executed(pid int) {
 	ours, err := os.ReadFile("/proc/self/comm")
 	w.must(err)
+	before := []string{string(ours), "dash\n", "env\n", "sandbox-exec\n"}
 	w.until("Node", pid, func() bool {
 		name, err := os.ReadFile("/proc/" + itoa(pid) + "/comm")
-		return err != nil || !bytes.Equal(name, ours)
+		return err != nil || !slices.Contains(before, string(name))
+	})
+}
+
+// atGate waits until Node, or its stand-in, reads from the gate: it has loaded all
+// that is loaded before the program.
+func (w *world) atGate(pid int) {
+	reads := itoa(unix.SYS_READ) + " 0x0 "
+	w.executed(pid)
+	w.until("at the gate", pid, func() bool {
+		call, err := os.ReadFile("/proc/" + itoa(pid) + "/syscall")
+		return err != nil || strings.HasPrefix(string(call), reads)
 	})
 }
 

@@ -51,7 +51,7 @@ func (w *world) freezeRoot() {
 // rival is another daemon, with the same root and a pool and a state directory
 // of its own, whose program runs from now until ours is over.
 func (w *world) rival() {
-	r := &world{t: w.t, root: w.root, state: w.state + "-rival", node: w.node, max: w.max, proven: w.proven, spec: w.spec}
+	r := &world{t: w.t, boundary: w.boundary, unsealable: w.unsealable, root: w.root, state: w.state + "-rival", node: w.node, max: w.max, proven: w.proven, spec: w.spec}
 	w.must(os.Mkdir(r.state, 0o700))
 	r.does("wait")
 	runs := make(chan struct{})

@@ -14,8 +14,14 @@ import (
 // TestNoStopAfterExit: a process that is reaped, but whose state has not come
 // to the collector yet, is neither signalled nor said to have been stopped.
 func TestNoStopAfterExit(t *testing.T) {
+	for _, on := range []ground{onLinux, underDash} {
+		t.Run(on.name, func(t *testing.T) { noStopAfterExit(t, on) })
+	}
+}
+
+func noStopAfterExit(t *testing.T, on ground) {
 	for _, reaped := range []bool{false, true} {
-		p := versionProcess(t)
+		p := versionProcess(t, on)
 		c := &collector{process: p, confirm: stoppedTimer()}
 		if reaped {
 			if _, err := p.Wait(); err != nil {
@@ -34,9 +40,10 @@ func TestNoStopAfterExit(t *testing.T) {
 }
 
 // versionProcess is a confined `node --version`, whose thread stays with the test.
-func versionProcess(t *testing.T) *confine.Process {
+func versionProcess(t *testing.T, on ground) *confine.Process {
 	t.Helper()
 	w := newWorld(t)
+	on.prepare(w)
 	e := w.executor()
 	closure, err := pins.TakeClosure(t.Context(), e.node, e.runtimes.launchers)
 	if err != nil {
@@ -87,6 +94,7 @@ func TestReadVersion(t *testing.T) {
 	code := func(n int) *Exit { return &Exit{Code: &n} }
 	signal := "SIGSEGV"
 	measured := versionRun.asked()
+	explain := func(e confine.Ending) *HostError { return confine.Here().Explain(confine.Instance{}, e) }
 	for name, row := range map[string]struct {
 		facts ProcessFacts
 		host  bool // the host is to blame, else the file
@@ -101,14 +109,14 @@ func TestReadVersion(t *testing.T) {
 		"no version":   {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("26.8.1\n"))}, false, "printed"},
 		"two lines":    {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\nx\n"))}, false, "printed"},
 	} {
-		version, err := readVersion("/n/node", collected{facts: row.facts})
+		version, err := readVersion("/n/node", collected{facts: row.facts}, explain)
 		var host *HostError
 		var unavailable *pins.UnavailableError
 		if version != "" || errors.As(err, &host) != row.host || errors.As(err, &unavailable) == row.host || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %q, %v", name, version, err)
 		}
 	}
-	if version, err := readVersion("/n/node", collected{facts: ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\n"))}}); version != "26.8.1" || err != nil {
+	if version, err := readVersion("/n/node", collected{facts: ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\n"))}}, explain); version != "26.8.1" || err != nil {
 		t.Errorf("%q, %v", version, err)
 	}
 }

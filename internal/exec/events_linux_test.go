@@ -13,6 +13,9 @@ var (
 	whenLaunched = event{"launched", func(w *world, act func()) {
 		w.trace.Launched = func(i LaunchedInfo) {
 			w.measured(i.PID)
+			if w.byPath() {
+				w.atGate(i.PID)
+			}
 			act()
 		}
 	}}

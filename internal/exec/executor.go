@@ -67,7 +67,16 @@ func within(boundary confine.Boundary, o Options) (*Executor, error) {
 func (e *Executor) MaxDescriptors() int64 { return confine.MaxDescriptors(e.pool.MaxRetained()) }
 
 // Close lets go of the sealed runtime and of the launchers. No run may be alive.
-func (e *Executor) Close() error { return e.runtimes.close() }
+func (e *Executor) Close() error {
+	e.runtimes.close()
+	var errs []error
+	for _, l := range e.runtimes.launchers {
+		if l.File != nil {
+			errs = append(errs, l.File.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
 
 // Run carries out one request and returns what came of it and where the time
 // went. Cancelling ctx asks for the run to end, at any stage; only the result

@@ -93,11 +93,15 @@ var rivalFaults = []fault{
 	}, refused(ReasonRetainedLimit, "elsewhere")},
 	{"the root is moved away between count and claim", func(w *world) {
 		w.trace.Counted = func(i CountedInfo) { w.must(os.Rename(i.Root, i.Root+"-away")) }
-	}, barred(AdmissionAbsent).ending("125").in("removed", "kept")}, // the launch stage looks by path, and finds nothing
+	}, barred(AdmissionAbsent).ending("125").in("removed", "kept"). // the launch stage looks by path, and finds nothing
+									butUnderDash(undone(ReasonSetupFailed, "no process could be started").in("removed", "kept"), startsInSlot)},
 	{"the root is replaced between count and claim", func(w *world) {
 		w.trace.Counted = func(i CountedInfo) { w.replaceRoot() }
-	}, barred(AdmissionAbsent).ending("125")},
+	}, barred(AdmissionAbsent).ending("125").
+		butUnderDash(undone(ReasonSetupFailed, "no process could be started"), startsInSlot)},
 }
+
+const startsInSlot = "the shell starts in the input, so that there is no process without one"
 
 // slotTaken has somebody else make an entry of the lowest slot's name once the
 // root's entries are counted.

@@ -10,7 +10,7 @@ import (
 // cancellation yet: of two things that are ready it may take either first.
 func TestCancelledAtTheGate(t *testing.T) {
 	for _, cancelled := range []bool{false, true} {
-		p := versionProcess(t)
+		p := versionProcess(t, onLinux)
 		bounds := Bounds{CPUSeconds: 60, MaxDescriptors: 64}
 		c := &collector{process: p, bounds: bounds, clock: startStopwatch(), confirm: stoppedTimer()}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -23,6 +23,7 @@ type outcome struct {
 	slot      string // the root afterwards: empty, kept
 	exit      string // a code, or a signal's name
 	output    int64  // bytes that arrived
+	marks     marks  // where it is wanted; not compared
 }
 
 var observedClean = outcome{status: StatusObserved, admission: AdmissionAdmitted, namespace: "removed", slot: "empty"}
@@ -79,7 +80,7 @@ func startPoller(t *testing.T) {
 
 func (o outcome) check(t *testing.T, result Result, w *world) {
 	t.Helper()
-	want, got := o, outcome{status: result.Status(), slot: w.rootNow()}
+	want, got := o, outcome{marks: o.marks, status: result.Status(), slot: w.rootNow()}
 	message := ""
 	switch r := result.(type) {
 	case NotStarted:

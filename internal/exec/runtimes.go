@@ -184,19 +184,12 @@ func (r *runtimes) retire(seal *sharedSeal) {
 	}
 }
 
-// close lets go of the current seal and of the launchers. Runs that hold a seal keep it.
-func (r *runtimes) close() error {
+// close lets go of the current seal. Runs that hold one keep it.
+func (r *runtimes) close() {
 	if seal := r.borrow(); seal != nil {
 		r.retire(seal)
 		seal.release()
 	}
-	var errs []error
-	for _, l := range r.launchers {
-		if l.File != nil {
-			errs = append(errs, l.File.Close())
-		}
-	}
-	return errors.Join(errs...)
 }
 
 func (s *sharedSeal) release() {

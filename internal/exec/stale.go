@@ -71,8 +71,9 @@ func difference(before, now pins.Runtime) string {
 	if before.NodeVersion != now.NodeVersion {
 		changes = append(changes, fmt.Sprintf("Node %s became %s", before.NodeVersion, now.NodeVersion))
 	}
-	files := byPath(before.Files)
-	for _, f := range now.Files {
+	had, has := slices.Concat(before.Files, before.Launchers), slices.Concat(now.Files, now.Launchers)
+	files := byPath(had)
+	for _, f := range has {
 		old, there := files[f.Path]
 		switch delete(files, f.Path); {
 		case !there:
@@ -81,7 +82,7 @@ func difference(before, now pins.Runtime) string {
 			changes = append(changes, f.Path+" changed")
 		}
 	}
-	for _, f := range before.Files {
+	for _, f := range had {
 		if _, left := files[f.Path]; left {
 			changes = append(changes, f.Path+" went")
 		}

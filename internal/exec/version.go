@@ -79,16 +79,11 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	if got.facts.Stopped == "" && got.facts.Exit != nil {
-		if problem := v.boundary.Explain(instance, got.facts.end()); problem != nil {
-			return "", problem
-		}
-	}
-	return readVersion(taken.Node, got)
+	return readVersion(taken.Node, got, func(e confine.Ending) *HostError { return v.boundary.Explain(instance, e) })
 }
 
-// end is how a process that ended did so, for the boundary to explain.
-func (f ProcessFacts) end() confine.Ending {
+// ended is how a process that ended did so, for the boundary to explain.
+func (f ProcessFacts) ended() confine.Ending {
 	e := confine.Ending{Code: -1, Stderr: string(f.Stderr.Bytes())}
 	if f.Exit.Code != nil {
 		e.Code = *f.Exit.Code
@@ -99,9 +94,9 @@ func (f ProcessFacts) end() confine.Ending {
 	return e
 }
 
-// readVersion tells a host that cannot have the limits from a file that is not
-// Node.
-func readVersion(node string, got collected) (string, error) {
+// readVersion tells a host that cannot have the boundary, as far as explain
+// knows, from a file that is not Node.
+func readVersion(node string, got collected, explain func(confine.Ending) *HostError) (string, error) {
 	f := got.facts
 	said := fmt.Sprintf("the confined `node --version` %s and printed %.300q, %.300q", f.ending(), f.Stdout.Bytes(), f.Stderr.Bytes())
 	switch {
@@ -114,6 +109,9 @@ func readVersion(node string, got collected) (string, error) {
 	}
 	version, ok := strings.CutPrefix(strings.TrimSuffix(string(f.Stdout.Bytes()), "\n"), "v")
 	if f.Exit.Code == nil || *f.Exit.Code != 0 || !ok || version == "" || strings.ContainsAny(version, "\n\t ") {
+		if problem := explain(f.ended()); problem != nil {
+			return "", problem
+		}
 		return "", &pins.UnavailableError{Path: node, Problem: "is no Node that runs here: " + said, Cure: "point --node at the official node binary itself"}
 	}
 	return version, nil

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -29,18 +30,19 @@ func TestMain(m *testing.M) {
 // world is what one run happens in: its own root, state directory and pool. A
 // fault acts on it, never on the executor.
 type world struct {
-	t      *testing.T
-	root   string
-	state  string
-	node   string
-	proven func(pins.Runtime) (pins.Proof, error)
-	max    int
-	spec   Spec
-	cancel context.CancelFunc
-	trace  Trace    // the executor's
-	own    *Trace   // the run's own, beside it
-	pid    int      // of the process, once it is launched
-	after  []func() // undo what a hook did to this process, newest first
+	t        *testing.T
+	boundary confine.Boundary
+	root     string
+	state    string
+	node     string
+	proven   func(pins.Runtime) (pins.Proof, error)
+	max      int
+	spec     Spec
+	cancel   context.CancelFunc
+	trace    Trace    // the executor's
+	own      *Trace   // the run's own, beside it
+	pid      int      // of the process, once it is launched
+	after    []func() // undo what a hook did to this process, newest first
 
 	unsealable *pins.UnsealableError // why this host has no sealed copies; nil: it has
 
@@ -62,14 +64,14 @@ func newWorld(t *testing.T) *world {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, root: filepath.Join(dir, "root"), state: filepath.Join(dir, "state"), node: testNode(t), proven: pins.NewProofs(pins.ProofOptions{}).Of, max: 4}
+	w := &world{t: t, boundary: confine.Here(), root: filepath.Join(dir, "root"), state: filepath.Join(dir, "state"), node: testNode(t), proven: pins.NewProofs(pins.ProofOptions{}).Of, max: 4}
 	for _, d := range []string{w.root, w.state} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.spec = goodSpec(t, map[string]string{"main.mjs": "console.log('hello')\n"})
-	w.spec.Profile = confine.Here().Profile().Digest
+	w.spec.Profile = w.boundary.Profile().Digest
 	t.Cleanup(w.undo)
 	return w
 }
@@ -105,7 +107,7 @@ func (w *world) executor() *Executor {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	e, err := New(Options{Pool: pool, Node: w.node, State: w.state, Proven: w.proven, Trace: &w.trace})
+	e, err := within(w.boundary, Options{Pool: pool, Node: w.node, State: w.state, Proven: w.proven, Trace: &w.trace})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -134,7 +136,7 @@ func (w *world) pinNow() {
 
 func (w *world) pin(e *Executor) {
 	w.t.Helper()
-	daemon := w.node + " " + w.launcher
+	daemon := fmt.Sprint(w.boundary, w.node, w.launcher)
 	pinned, known := experience.pinned(daemon)
 	if !known {
 		d, err := e.DescribeRuntime(w.t.Context())
@@ -148,8 +150,8 @@ func (w *world) pin(e *Executor) {
 }
 
 // experience is what a daemon that has run for a while knows, so that a row
-// need not pay for it: what was pinned, by the paths of Node and the launcher,
-// and the versions, by the digest of Node.
+// need not pay for it: what was pinned, by the boundary and the paths of Node and the
+// launcher, and the versions, by the digest of Node.
 var experience = &memory{pins: map[string]pins.Digest{}, versions: map[string]string{}}
 
 type memory struct {

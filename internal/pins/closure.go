@@ -61,8 +61,9 @@ type Launcher struct {
 }
 
 // TakeClosure reads the closure of the Node binary at the absolute path node, and the launchers, leaving the offsets of
-// handles alone. It finds what ld.so of glibc finds when it is started with an empty environment and without
-// /etc/ld.so.cache and /etc/ld.so.preload; whatever it cannot be sure of is a refusal. It executes nothing.
+// handles alone. On Linux it finds what ld.so of glibc finds when it is started with an empty environment and
+// without /etc/ld.so.cache and /etc/ld.so.preload, on macOS what dyld finds beside the system's own libraries; whatever it
+// cannot be sure of is a refusal. It executes nothing.
 //
 // The error is an [UnavailableError], or wraps the context's once that is done (it is looked at between reads of 1 MiB).
 // Precondition: the handles of launchers are open for reading.
@@ -75,27 +76,34 @@ func TakeClosure(ctx context.Context, node string, launchers []Launcher) (Closur
 }
 
 // subject is whose closure is taken: Node and launchers, on a host of that machine, whose loader has at most the given
-// default directories.
+// default directories, or on a Mac with Apple silicon.
 type subject struct {
 	node       string
 	launchers  []Launcher
 	machine    uint16
 	systemDirs []string
+	mac        bool
 }
 
 func subjectHere(node string, launchers []Launcher) (subject, error) {
+	if runtime.GOOS == "darwin" && runtime.GOARCH == "arm64" {
+		return subject{node: node, launchers: launchers, mac: true}, nil
+	}
 	machine, known := machineOf(runtime.GOOS, runtime.GOARCH)
 	if !known {
-		return subject{}, &UnavailableError{node,
-			"would run on " + runtime.GOOS + "/" + runtime.GOARCH + ", where no closure can be read", "run confined on Linux (amd64 or arm64)"}
+		return subject{}, &UnavailableError{node, "would run on " + runtime.GOOS + "/" + runtime.GOARCH + ", where no closure can be read",
+			"run confined on Linux (amd64 or arm64) or on a Mac with Apple silicon"}
 	}
-	return subject{node, launchers, machine, defaultDirs(machine)}, nil
+	return subject{node: node, launchers: launchers, machine: machine, systemDirs: defaultDirs(machine)}, nil
 }
 
 // take takes the closure with what is known of an earlier one, and keeps what a later one is to know; both may be nil.
 func (s subject) take(ctx context.Context, known, keep *memory) (Closure, error) {
-	l := newLoader(ctx, s.machine, s.systemDirs)
-	l.known, l.keep = known, keep
+	t := newTaker(ctx, known, keep)
+	if s.mac {
+		return s.takeMac(t)
+	}
+	l := &loader{taker: t, machine: s.machine, systemDirs: s.systemDirs}
 	program, err := l.program(s.node)
 	if err != nil {
 		return Closure{}, err
@@ -138,44 +146,4 @@ func machineName(machine uint16) string {
 		return "arm64"
 	}
 	return "amd64"
-}
-
-// launchers takes what starts Node, in the order given.
-func (l *loader) launchers(all []Launcher) ([]RuntimeFile, error) {
-	var taken []RuntimeFile
-	for _, one := range all {
-		file, err := l.launcher(one)
-		if err != nil {
-			return nil, err
-		}
-		taken = append(taken, file)
-	}
-	return taken, nil
-}
-
-func (l *loader) launcher(one Launcher) (RuntimeFile, error) {
-	if problem := pathProblem(one.Path); problem != "" {
-		return RuntimeFile{}, &UnavailableError{one.Path, problem, "install confined under another path"}
-	}
-	if one.File == nil {
-		return l.launcherAt(one.Path)
-	}
-	id, err := regularFile(one.Path, one.File)
-	if err != nil {
-		return RuntimeFile{}, err
-	}
-	if file, known := l.known.launcherIs(id); known {
-		return file, nil
-	}
-	return takeFile(l.ctx, one.Path, one.File, nil)
-}
-
-// launcherAt takes a launcher that is executed by its path.
-func (l *loader) launcherAt(path string) (RuntimeFile, error) {
-	f, err := openNoSymlinks(path)
-	if err != nil {
-		return RuntimeFile{}, refusal(path, err, cureInstall())
-	}
-	defer f.Close()
-	return takeFile(l.ctx, path, f, nil)
 }

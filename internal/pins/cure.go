@@ -12,6 +12,9 @@ const cureStable = "wait until the installation has ended and try again"
 // CureOfficial says how to get a Node that the boundary is proven with: the newest one.
 func CureOfficial() string {
 	proven := builtInsHere()
+	if len(proven) == 0 && runtime.GOOS == "darwin" {
+		return "name with --node the binary of nodejs.org's Node 26.8.1 for macOS (arm64), or another that `confined prove --node` has passed with"
+	}
 	if len(proven) == 0 {
 		return "run the daemon on another system: no official Node is proven for " + runtime.GOOS + "/" + runtime.GOARCH + " yet"
 	}

@@ -66,7 +66,7 @@ type elfFile struct {
 // parseELF reads the file of size bytes behind r. Errors are errNotELF, errOtherClass, errOtherMachine, an error of r, or
 // say what is odd about the file.
 func parseELF(r io.ReaderAt, size int64) (elfFile, error) {
-	p := elfParser{r: r, size: size}
+	p := elfParser{extent: extent{r, size}}
 	header, err := p.header()
 	if err != nil {
 		return elfFile{}, err
@@ -94,8 +94,7 @@ func parseELF(r io.ReaderAt, size int64) (elfFile, error) {
 
 // elfParser holds the segments that the later steps look addresses up in.
 type elfParser struct {
-	r       io.ReaderAt
-	size    int64
+	extent
 	loads   []segment // in ascending address order, no two sharing a page
 	dynamic *segment
 	interp  *segment
@@ -222,23 +221,6 @@ func (p *elfParser) interpreter() (string, error) {
 		return "", errors.New("has an ELF interpreter name that is not one NUL-terminated string")
 	}
 	return name, nil
-}
-
-// within reports whether n bytes from offset lie in the file.
-func (p *elfParser) within(offset, n uint64) bool {
-	size := uint64(max(p.size, 0))
-	return offset <= size && n <= size-offset
-}
-
-// read fills b, which the caller knows to lie within the file.
-func (p *elfParser) read(b []byte, offset int64) error {
-	if n, err := p.r.ReadAt(b, offset); n < len(b) {
-		if err == nil || errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return fmt.Errorf("cannot be read at byte %d: %w", offset, err)
-	}
-	return nil
 }
 
 func le16(b []byte, at int) uint16 { return binary.LittleEndian.Uint16(b[at:]) }

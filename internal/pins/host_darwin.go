@@ -1,10 +1,13 @@
 package pins
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,6 +32,15 @@ func openNoSymlinks(path string) (*os.File, error) {
 		}
 		return os.NewFile(uintptr(fd), path), nil
 	}
+}
+
+// spelledOnDisk is the path of an open file as the file system has it: F_GETPATH of fcntl(2), which leaves firmlinks as
+// people see them (/Users, not /System/Volumes/Data/Users). The path it was opened by is not looked at.
+func spelledOnDisk(f *os.File, _ string) (string, error) {
+	path := bytes.Repeat([]byte{0}, 1024) // MAXPATHLEN, and on the heap: the kernel is told a number, which must not move
+	_, err := unix.FcntlInt(f.Fd(), unix.F_GETPATH, int(uintptr(unsafe.Pointer(&path[0]))))
+	runtime.KeepAlive(path)
+	return unix.ByteSliceToString(path), err
 }
 
 func fileID(info fs.FileInfo) (FileID, error) {

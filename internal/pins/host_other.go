@@ -15,6 +15,8 @@ func hostFacts() ([]HostFact, error) { return nil, errHost }
 
 func openNoSymlinks(string) (*os.File, error) { return nil, errHost }
 
+func spelledOnDisk(*os.File, string) (string, error) { return "", errHost }
+
 func fileID(fs.FileInfo) (FileID, error) { return FileID{}, errHost }
 
 func ownerOf(fs.FileInfo) (uid, gid int, known bool) { return 0, 0, false }

@@ -10,9 +10,9 @@ import (
 
 // program takes the Node binary.
 func (l *loader) program(node string) (*object, error) {
-	c, err := l.open(node)
+	c, err := l.openELF(node)
 	if err != nil {
-		return nil, l.notNode(node, err)
+		return nil, notNode(node, err, machineName(l.machine))
 	}
 	defer c.file.Close()
 	c.way.left = nil // nobody needs the path that people wrote: Node is started by its canonical one
@@ -47,7 +47,7 @@ func (l *loader) fit(node string, c candidate) error {
 	at := c.way.canonical
 	switch {
 	case !strings.Contains(path.Base(at), "node"):
-		return &UnavailableError{node, "leads to " + at + ", which is not called node, as a version manager's shim is not", cureExecPath()}
+		return notCalledNode(node, at)
 	case c.elf.machine != l.machine:
 		return &UnavailableError{at, fmt.Sprintf("is built for %s, and this host is %s", machineName(c.elf.machine), machineName(l.machine)), CureOfficial()}
 	case c.elf.interp == "":
@@ -58,15 +58,21 @@ func (l *loader) fit(node string, c candidate) error {
 	return nil
 }
 
-// notNode says what is wrong with what the Node path leads to.
-func (l *loader) notNode(node string, err error) error {
+func notCalledNode(node, at string) error {
+	return &UnavailableError{node, "leads to " + at + ", which is not called node, as a version manager's shim is not", cureExecPath()}
+}
+
+// notNode says what is wrong with what the Node path leads to, on a host of that machine.
+func notNode(node string, err error, machine string) error {
 	switch {
 	case pathProblem(node) == "" && binaryIn(node) != "":
 		return &UnavailableError{node, "is a directory", "name the binary: --node " + binaryIn(node)}
 	case errors.Is(err, errScript):
 		return &UnavailableError{node, "is a script and not the Node binary, perhaps a version manager's shim", cureExecPath()}
 	case errors.Is(err, errOtherClass), errors.Is(err, errOtherMachine):
-		return &UnavailableError{node, err.Error() + ", and this host is " + machineName(l.machine), CureOfficial()}
+		return &UnavailableError{node, err.Error() + ", and this host is " + machine, CureOfficial()}
+	case errors.Is(err, errOtherCPU):
+		return &UnavailableError{node, err.Error(), CureOfficial()}
 	}
 	return refusal(node, err, cureExecPath())
 }

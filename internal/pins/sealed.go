@@ -27,6 +27,9 @@ func Seal(ctx context.Context, node string, launchers []Launcher) (*Sealed, erro
 }
 
 func (s subject) seal(ctx context.Context) (*Sealed, error) {
+	if s.mac {
+		return nil, &UnsealableError{"no file can be sealed on macOS", cureSealing}
+	}
 	m := &memory{files: map[string]memorised{}}
 	c, err := s.take(ctx, nil, m)
 	if err != nil {
@@ -123,7 +126,7 @@ func (m *memory) seal(ctx context.Context, c candidate) (candidate, error) {
 	if err != nil { // what was opened a moment ago was one
 		return candidate{}, &UnavailableError{file.Path, "changes while it is read", cureStable}
 	}
-	return candidate{c.asked, c.way, image.file, elf, &file}, nil
+	return candidate{asked: c.asked, way: c.way, file: image.file, elf: elf, taken: &file}, nil
 }
 
 // note keeps what a candidate holds, and its file open where that spares reading it again.

@@ -83,7 +83,7 @@ func (l *loader) has(name string) bool {
 
 // try maps the file at path as the library that o needs by that name. It is not found when ld.so would search on.
 func (l *loader) try(o *object, name, at string) (found bool, err error) {
-	c, err := l.open(at)
+	c, err := l.openELF(at)
 	switch {
 	case err != nil && passedOver(err):
 		return false, nil

@@ -1,0 +1,71 @@
+package sbpl
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// filterKind is a filter that a profile may have: what operations it fits, and what it matches.
+type filterKind struct {
+	name    string
+	subject Subject
+	symbols []string // its possible values, which are symbols; empty if its value is a string
+	matches func(value string, q Query) bool
+}
+
+// filterKinds are all there are.
+var filterKinds = sync.OnceValue(func() []filterKind {
+	return []filterKind{
+		{"literal", AFile, nil, func(v string, q Query) bool { return q.Path.Resolved == v }},
+		{"subpath", AFile, nil, func(v string, q Query) bool { return within(q.Path.Resolved, v) }},
+		{"prefix", AFile, nil, func(v string, q Query) bool { return strings.HasPrefix(q.Path.Resolved, v) }},
+		{"target", Process, []string{string(Self), string(Others)}, func(v string, q Query) bool { return string(q.Target) == v }},
+		{"sysctl-name", Sysctl, nil, named},
+		{"sysctl-name-prefix", Sysctl, nil, func(v string, q Query) bool { return strings.HasPrefix(q.Name, v) }},
+		{"global-name", Service, nil, named},
+		{"syscall-number", Syscall, []string{"SYS_fork", "SYS_vfork", "SYS_posix_spawn", "SYS_statfs64"}, named},
+	}
+})
+
+func named(value string, q Query) bool { return q.Name == value }
+
+// within says whether p is root or below it, on the borders of names.
+func within(p, root string) bool {
+	return p == root || strings.HasPrefix(p, strings.TrimSuffix(root, "/")+"/")
+}
+
+// Filters are the names of the filters that a profile may have. All are names of macOS 14.4.
+func Filters() []string {
+	var names []string
+	for _, k := range filterKinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+func filterKindOf(name string) (filterKind, bool) {
+	kinds := filterKinds()
+	i := slices.IndexFunc(kinds, func(k filterKind) bool { return k.name == name })
+	if i < 0 {
+		return filterKind{}, false
+	}
+	return kinds[i], true
+}
+
+// check judges the value of a filter of this kind. Whether its symbols hold a symbol is judged before.
+func (k filterKind) check(value Node) error {
+	switch {
+	case len(k.symbols) > 0 && value.Kind != Symbol:
+		return fmt.Errorf("%s takes a symbol, not %s", k.name, value)
+	case len(k.symbols) == 0 && value.Kind != String:
+		return fmt.Errorf("%s takes a string, not %s", k.name, value)
+	case k.subject == AFile && !strings.HasPrefix(value.Text, "/"):
+		return fmt.Errorf("%s %s is not absolute", k.name, value)
+	case (k.name == "literal" || k.name == "subpath") && path.Clean(value.Text) != value.Text:
+		return fmt.Errorf("%s %s is not a clean path", k.name, value)
+	}
+	return nil
+}

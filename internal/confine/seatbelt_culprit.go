@@ -1,0 +1,103 @@
+package confine
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"confined/internal/confine/sbpl"
+)
+
+// culpritPatience bounds the search for what a macOS does not know in a profile. One try takes some milliseconds.
+const culpritPatience = 20 * time.Second
+
+// openProfile is what a part is tried in. It is tried alone first.
+const openProfile = "(version 1)(allow default)"
+
+// harmless is what a try executes. Every Mac has it.
+const harmless = "/usr/bin/true"
+
+// culprit says which operation or filter of a refused profile is refused alone too, in the words of sandbox-exec, or that none is.
+func (s Seatbelt) culprit(text string, patience time.Duration) string {
+	profile, err := sbpl.Parse(text)
+	if err != nil {
+		return fmt.Sprintf("bug: the profile is none: %v", err)
+	}
+	end := time.Now().Add(patience)
+	tries := single(profile)
+	for n, rule := range tries {
+		left := time.Until(end)
+		if left <= 0 {
+			return fmt.Sprintf("of its %d parts, %d were tried alone and not refused; there was no time for the others", len(tries)-1, max(0, n-1))
+		}
+		e, err := ask([]string{s.Tools.SandboxExec, "-p", openProfile + rule, harmless}, left)
+		switch {
+		case err != nil:
+			return fmt.Sprintf("its parts cannot be tried alone: %v", err)
+		case e.Code != sandboxProfile || !strings.HasPrefix(e.Stderr, "sandbox-exec:"):
+			continue
+		case rule == "":
+			return fmt.Sprintf("even %s is refused: %s", openProfile, oneLine(e.Stderr))
+		}
+		return fmt.Sprintf("%s is refused alone: %s", rule, oneLine(e.Stderr))
+	}
+	return fmt.Sprintf("none of its %d parts is refused alone: it is their combination or their size", len(tries)-1)
+}
+
+// single is nothing, then each operation of a profile in a rule of its own, and after it each of its filters with it, each once.
+func single(p *sbpl.Profile) []string {
+	rules := []string{""}
+	known := map[string]bool{}
+	add := func(r sbpl.Rule) {
+		if text := r.String(); !known[text] {
+			known[text] = true
+			rules = append(rules, text)
+		}
+	}
+	for _, r := range p.Rules {
+		for _, operation := range r.Operations {
+			alone := sbpl.Rule{Action: sbpl.Deny, Operations: []string{operation}}
+			add(alone)
+			for _, f := range r.Filters {
+				alone.Filters = []sbpl.Filter{f}
+				add(alone)
+			}
+		}
+	}
+	return rules
+}
+
+// ask starts a program as a launch is started, with nothing on its standard input, and says how it ended. After patience it is killed.
+func ask(argv []string, patience time.Duration) (Ending, error) {
+	p, err := spawn(Instance{argv: argv, directory: "/"})
+	if err != nil {
+		return Ending{}, err
+	}
+	defer p.close()
+	_ = p.Gate.Close()
+	alarm := time.AfterFunc(patience, func() { _ = p.Kill() })
+	defer alarm.Stop()
+	_ = p.Stderr.SetReadDeadline(time.Now().Add(patience))
+	const enough = 4096
+	said, _ := io.ReadAll(io.LimitReader(p.Stderr, enough))
+	state, err := p.Wait()
+	return endingOf(state, string(said)), err
+}
+
+// endingOf is how a process ended.
+func endingOf(state *os.ProcessState, said string) Ending {
+	e := Ending{Code: -1, Stderr: said}
+	if state == nil {
+		return e
+	}
+	e.Code = state.ExitCode()
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		e.Signal = unix.SignalName(status.Signal())
+	}
+	return e
+}

@@ -1,0 +1,110 @@
+package confine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The exit codes of sandbox-exec, as other projects report them from Macs. A program may use them too, so that each is believed only
+// together with what sandbox-exec says.
+const (
+	sandboxUsage   = 64
+	sandboxProfile = 65
+	sandboxSystem  = 71
+)
+
+// How env ends when it cannot execute what it was told to (POSIX).
+const (
+	envCannotExecute = 126
+	envCannotFind    = 127
+)
+
+// unifiedLog shows what Seatbelt denied. It says so nowhere else.
+const unifiedLog = `log show --last 5m --predicate 'eventMessage CONTAINS "deny("'`
+
+// RefusalCure implements [Boundary].
+func (s Seatbelt) RefusalCure() string {
+	return "start the daemon from Terminal or as a launchd agent, outside of any sandbox; what macOS denied, this shows: " + unifiedLog
+}
+
+// Explain implements [Boundary]. Precondition: the process was not admitted, or it was a version run; a program can end in each of these
+// ways, and say the same.
+//
+// For a profile that was refused it looks for the culprit, which starts up to some hundred processes and takes at most culpritPatience. No
+// process of its own is needed for anything else. A launch that hangs has no ending, so that it is not explained here: the stop is.
+func (s Seatbelt) Explain(i Instance, e Ending) *HostError {
+	said := oneLine(e.Stderr)
+	switch {
+	case e.Signal != "":
+		return explainSignal(i, e.Signal, said)
+	case e.Code == RefusalCode:
+		return s.explainStage(said)
+	case slices.Contains([]int{envCannotExecute, envCannotFind}, e.Code) && strings.HasPrefix(e.Stderr, "env:"):
+		return &HostError{"the boundary cannot be had: " + said, s.RefusalCure()}
+	case e.Code == sandboxUsage && strings.Contains(strings.ToLower(e.Stderr), "usage: sandbox-exec"):
+		return &HostError{s.Tools.SandboxExec + " does not know its arguments: " + said, "use a macOS whose sandbox-exec takes -p"}
+	case strings.HasPrefix(e.Stderr, "sandbox-exec:"):
+		return s.explainSandbox(i, e.Code, said)
+	}
+	return nil
+}
+
+// oneLine is a text without its line ends, bounded.
+func oneLine(text string) string {
+	const most = 400
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	return text[:min(len(text), most)]
+}
+
+func (s Seatbelt) explainSandbox(i Instance, code int, said string) *HostError {
+	switch {
+	case code == sandboxUsage:
+		return &HostError{s.Tools.SandboxExec + " does not know its arguments: " + said, "use a macOS whose sandbox-exec takes -p"}
+	case code == sandboxProfile:
+		return &HostError{"this macOS refuses the profile: " + said + "; " + s.culprit(i.text, culpritPatience),
+			"use a version of macOS and of confined that `confined prove` passed on, and report the words above"}
+	case code == sandboxSystem && strings.Contains(said, "sandbox_apply"):
+		return &HostError{"the daemon runs in a sandbox already, and macOS allows no second one: " + said,
+			"start the daemon outside of the sandbox that is around it (Homebrew's, SwiftPM's, a coding agent's): from Terminal or as a launchd agent"}
+	case code == sandboxSystem && strings.Contains(said, "execvp"):
+		return &HostError{"sandbox-exec could not execute Node: " + said,
+			"see that Node is still at its path and executable; if it is, what macOS denied, this shows: " + unifiedLog}
+	}
+	return nil
+}
+
+// explainStage is for the shell's and the preload's own refusals, which name the step.
+func (s Seatbelt) explainStage(said string) *HostError {
+	_, step, ours := strings.Cut("; "+said, "; confined: ")
+	if !ours {
+		return nil
+	}
+	step, _, _ = strings.Cut(step, ":")
+	cure := s.RefusalCure()
+	if slices.Contains([]string{"cpu", "descriptors"}, step) {
+		cure = "raise the hard limit where the daemon is started (ulimit -Ht -Hn; HardResourceLimits of a launchd job)"
+	}
+	return &HostError{"the boundary cannot be had: " + said, cure}
+}
+
+// explainSignal says what is known to end a process by a signal before it is Node. The signal alone proves none of it, and the words say
+// so.
+func explainSignal(i Instance, signal, said string) *HostError {
+	if said != "" {
+		said = ": " + said
+	}
+	node := i.node()
+	switch signal {
+	case "SIGABRT":
+		return &HostError{fmt.Sprintf("Node was ended by SIGABRT before it began%s; that is how the loader ends when the profile denies it a read, or a library is gone", said),
+			"what macOS denied, this shows: " + unifiedLog}
+	case "SIGTRAP":
+		return &HostError{fmt.Sprintf("Node was ended by SIGTRAP%s; that is how V8 ends when it may not make code, as in a Node that was signed again without its entitlements", said),
+			fmt.Sprintf("use the Node of nodejs.org; `codesign -d --entitlements - %s` must show com.apple.security.cs.allow-jit", node)}
+	case "SIGKILL":
+		return &HostError{fmt.Sprintf("Node was ended by SIGKILL, not by the daemon%s; that is how macOS ends a binary whose code signature is invalid", said),
+			fmt.Sprintf("see what `codesign --verify --verbose %s` says, and install Node again", node)}
+	}
+	return nil
+}

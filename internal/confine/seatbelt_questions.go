@@ -1,0 +1,60 @@
+package confine
+
+import (
+	"fmt"
+	"strings"
+
+	"confined/internal/confine/sbpl"
+)
+
+// question is one thing about a run that its profile must allow, or must not. What the evaluator says of a profile is what is known of Seatbelt
+// (see package sbpl), which is no proof; but a profile that fails here is wrong by that knowledge already.
+type question struct {
+	operation string
+	path      string
+	allowed   bool
+}
+
+type questions []question
+
+// questions are those about the paths of this run, which its profile was not written for.
+func (j Job) questions() questions {
+	canary, made := j.Canary.Path, j.Home+"/x"
+	q := questions{
+		{"file-read-data", "/", true},
+		{"process-exec", j.Runtime.Node, true},
+		{"file-read-data", canary, false}, {"file-read-metadata", canary, false},
+		{"file-write-create", made, false}, {"file-read-data", made, false},
+	}
+	for _, f := range j.Runtime.Files {
+		q = append(q, question{"file-read-data", f.Path, true}, question{"file-map-executable", f.Path, true}, question{"file-write-data", f.Path, false})
+	}
+	for _, snapshot := range []string{j.Program.Path, j.Input.Path} {
+		file := snapshot + "/x"
+		q = append(q, question{"file-read-data", file, true}, question{"file-map-executable", file, false},
+			question{"process-exec", file, false}, question{"file-write-data", file, false})
+	}
+	return q
+}
+
+// ask fails at the first answer that is not as it must be, or that depends on which model of precedence is right.
+func (all questions) ask(p *sbpl.Profile) error {
+	for _, q := range all {
+		d := p.Decide(sbpl.Query{Operation: q.operation, Path: sbpl.Path{Resolved: q.path}})
+		switch {
+		case d.Disputed:
+			return fmt.Errorf("whether the profile allows %s of %s is not certain (%s)", q.operation, q.path, strings.TrimSpace(d.By))
+		case d.Allowed != q.allowed:
+			return fmt.Errorf("the profile would %s %s of %s (%s): have Node and the root elsewhere, not among the system's own files",
+				wouldDo(d.Allowed), q.operation, q.path, strings.TrimSpace(d.By))
+		}
+	}
+	return nil
+}
+
+func wouldDo(allowed bool) string {
+	if allowed {
+		return "allow"
+	}
+	return "deny"
+}

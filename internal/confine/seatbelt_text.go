@@ -1,0 +1,96 @@
+package confine
+
+import (
+	_ "embed"
+	"fmt"
+	"path"
+	"slices"
+	"sync"
+
+	"confined/internal/confine/sbpl"
+)
+
+// seatbeltTemplate is the commented profile of macOS.
+//
+//go:embed macos.sb
+var seatbeltTemplate string
+
+// seatbeltRules are the template's expressions. That it can be read is for a test to show.
+var seatbeltRules = sync.OnceValue(func() []sbpl.Node {
+	nodes, err := sbpl.Read(seatbeltTemplate)
+	if err != nil {
+		panic("confine: bug: macos.sb: " + err.Error())
+	}
+	return nodes
+})
+
+// seatbeltText writes the profile of one run for sandbox-exec: canonical, without comments. It looks at nothing but j. It establishes that the
+// text reads back as the very rules that were meant, and that they mean for this run's own paths what they are there for: where Node, the root
+// or a library lies in a place that the system's own rules open or shut, the run is refused.
+func seatbeltText(j Job) (string, error) {
+	paths, err := j.seatbeltPaths()
+	if err != nil {
+		return "", err
+	}
+	rules, err := sbpl.Fill(seatbeltRules(), paths)
+	if err != nil {
+		return "", err
+	}
+	text := sbpl.Print(rules)
+	profile, err := sbpl.Parse(text)
+	if err != nil {
+		return "", err
+	}
+	if profile.String() != text {
+		return "", fmt.Errorf("bug: the profile does not read back as it was written:\n%s", text)
+	}
+	return text, j.questions().ask(profile)
+}
+
+// seatbeltPaths gives the template's placeholders their paths, sorted, each once.
+func (j Job) seatbeltPaths() (map[string][]string, error) {
+	if err := j.check(); err != nil {
+		return nil, err
+	}
+	var libraries, links []string
+	for _, f := range j.Runtime.Files {
+		if f.Path != j.Runtime.Node {
+			libraries = append(libraries, f.Path)
+		}
+	}
+	if len(libraries) == len(j.Runtime.Files) {
+		return nil, fmt.Errorf("%q is not a file of the runtime's closure", j.Runtime.Node)
+	}
+	for _, a := range j.Runtime.Aliases {
+		links = append(links, a.Path)
+	}
+	paths := map[string][]string{
+		"node": {j.Runtime.Node}, "program": {j.Program.Path}, "input": {j.Input.Path}, "home": {j.Home},
+		"libraries": distinct(libraries), "links": distinct(links),
+	}
+	for _, some := range paths {
+		for _, p := range some {
+			if err := checkPath(p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	paths["ancestors"] = ancestorsOf(slices.Concat(paths["node"], paths["program"], paths["input"], paths["home"], libraries, links))
+	return paths, nil
+}
+
+// ancestorsOf are the directories above paths, without the root, which has a rule of its own.
+func ancestorsOf(paths []string) []string {
+	var all []string
+	for _, p := range paths {
+		for dir := path.Dir(p); dir != "/"; dir = path.Dir(dir) {
+			all = append(all, dir)
+		}
+	}
+	return distinct(all)
+}
+
+func distinct(words []string) []string {
+	slices.Sort(words)
+	return slices.Compact(words)
+}

@@ -1,0 +1,158 @@
+package confined
+
+import (
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// What builds for macOS and not for Linux is run by no test here. So it may hold thin system calls and nothing else: what plans, parses or
+// decides is in files that build, and are tested, on Linux too.
+const (
+	thinLines    = 20 // of a function, its braces included
+	thinBranches = 5  // of a function: if, for, each case, && and ||
+	thinFile     = 150
+)
+
+// thinImports are what such a file may use: the system, and what names errors and types.
+func thinImports() []string {
+	return []string{"bytes", "context", "encoding/binary", "errors", "fmt", "io/fs", "os", "runtime", "syscall", "unsafe",
+		"golang.org/x/sys/unix", "confined/internal/httpapi", "confined/internal/pins"}
+}
+
+// TestOnlyThinCallsAreForMacAlone looks at every file that no test on Linux reaches.
+func TestOnlyThinCallsAreForMacAlone(t *testing.T) {
+	seen := 0
+	for _, path := range goFiles(t) {
+		if !builds(t, path, "darwin", "arm64") || builds(t, path, "linux", "amd64") {
+			continue
+		}
+		seen++
+		for _, fault := range thickness(t, path, nil) {
+			t.Errorf("%s: %s", path, fault)
+		}
+	}
+	if seen < 5 {
+		t.Errorf("%d files, where at least the five of confine, pins, ns and the server are", seen)
+	}
+}
+
+// TestThickness: each rule can fail.
+func TestThickness(t *testing.T) {
+	const good = "package x\n\nimport \"os\"\n\nfunc f() error { return os.Remove(\"x\") }\n"
+	for name, row := range map[string]struct{ source, says string }{
+		"thin":          {good, ""},
+		"an import":     {strings.Replace(good, `"os"`, `"strings"`, 1), "imports strings"},
+		"long":          {good + "func g() {\n" + strings.Repeat("\tf()\n", thinLines) + "}\n", "has 22 lines"},
+		"branches":      {good + "func g(a bool) bool { return " + strings.Repeat("a && ", 6) + "a }\n", "has 6 branches"},
+		"cases":         {good + "func g(a int) { switch a { " + strings.Repeat("case 1:\n", 6) + "} }\n", "has 6 branches"},
+		"a long file":   {good + strings.Repeat("\n", thinFile), "lines, more than"},
+		"a method":      {good + "type m int\nfunc (m) g() {\n" + strings.Repeat("\tf()\n", thinLines) + "}\n", "g has 22 lines"},
+		"in a variable": {good + "var g = func() {\n" + strings.Repeat("\tf()\n", thinLines) + "}\n", "has 22 lines"},
+	} {
+		faults := thickness(t, name+".go", []byte(row.source))
+		if row.says == "" && len(faults) > 0 || row.says != "" && !strings.Contains(strings.Join(faults, "; "), row.says) {
+			t.Errorf("%s: %q, want %q", name, faults, row.says)
+		}
+	}
+}
+
+// goFiles are the Go files of this module that are no tests.
+func goFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func builds(t *testing.T, path, goos, goarch string) bool {
+	t.Helper()
+	c := build.Default
+	c.GOOS, c.GOARCH, c.CgoEnabled = goos, goarch, false
+	match, err := c.MatchFile(filepath.Split(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return match
+}
+
+// thickness says what of a file is more than thin system calls. A nil source is read from the path.
+func thickness(t *testing.T, path string, source []byte) (faults []string) {
+	t.Helper()
+	set := token.NewFileSet()
+	var from any
+	if source != nil {
+		from = source
+	}
+	file, err := parser.ParseFile(set, path, from, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := set.File(file.FileStart).LineCount(); n > thinFile {
+		faults = append(faults, strconv.Itoa(n)+" lines, more than "+strconv.Itoa(thinFile))
+	}
+	for _, i := range file.Imports {
+		if name, _ := strconv.Unquote(i.Path.Value); !slices.Contains(thinImports(), name) {
+			faults = append(faults, "imports "+name)
+		}
+	}
+	for _, d := range file.Decls {
+		name := "a declaration"
+		if f, ok := d.(*ast.FuncDecl); ok {
+			name = f.Name.Name
+		}
+		if lines := set.Position(d.End()).Line - set.Position(d.Pos()).Line + 1; lines > thinLines && holdsCode(d) {
+			faults = append(faults, name+" has "+strconv.Itoa(lines)+" lines")
+		}
+		if n := branches(d); n > thinBranches {
+			faults = append(faults, name+" has "+strconv.Itoa(n)+" branches")
+		}
+	}
+	return faults
+}
+
+func holdsCode(d ast.Decl) bool {
+	found := false
+	ast.Inspect(d, func(n ast.Node) bool {
+		_, block := n.(*ast.BlockStmt)
+		found = found || block
+		return !found
+	})
+	return found
+}
+
+func branches(d ast.Decl) int {
+	count := 0
+	ast.Inspect(d, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt, *ast.CaseClause, *ast.CommClause:
+			count++
+		case *ast.BinaryExpr:
+			if n.Op == token.LAND || n.Op == token.LOR {
+				count++
+			}
+		}
+		return true
+	})
+	return count
+}
