@@ -27,7 +27,7 @@ func suiteDigest(table []Probe, embedded ...fs.FS) pins.Digest {
 		}
 	}
 	for _, p := range table {
-		add("row", p.Family, p.Name, string(p.Kind), p.Act, p.Code, p.MacCode, p.Twin, p.NoControl, p.Instead, p.Only, strconv.FormatBool(p.Owner), p.Evidence.Text)
+		add("row", p.Family, p.Name, string(p.Kind), p.Act, p.Code, p.MacCode, p.Twin, p.NoControl, p.MacAlone, p.Instead, p.Only, strconv.FormatBool(p.Owner), p.Evidence.Text)
 	}
 	for _, from := range embedded {
 		_ = fs.WalkDir(from, ".", func(path string, e fs.DirEntry, _ error) error {
