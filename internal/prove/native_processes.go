@@ -21,7 +21,7 @@ func nativeProcesses() []Probe {
 func nativeExec() []Probe {
 	return native(familyExec,
 		call("execve of a shell", "by_shell", "EPERM"),
-		Probe{Name: "execve of a file of the input", Act: "by_input", Code: "EPERM", NoControl: "a file of the input is no program outside either"},
+		onMac(eitherOnMac, Probe{Name: "execve of a file of the input", Act: "by_input", Code: "EPERM", NoControl: "a file of the input is no program outside either"}),
 	)
 }
 

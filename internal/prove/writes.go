@@ -38,7 +38,7 @@ type mutation struct {
 	mute  bool   // a file system need not show that it took place, so that the program may say it
 }
 
-// eitherOnMac is what macOS may say of an open to write of a file that its owner may not write either: Seatbelt's code or that of its mode. Which
+// eitherOnMac is what macOS may say where a mode denies it too, to the owner as well, as to write a file of the input: Seatbelt's code or EACCES. Which
 // of them is asked first nobody has tried.
 const eitherOnMac = "EPERM or EACCES"
 
