@@ -93,21 +93,22 @@ func TestAbsentIsNotAlwaysNeverRan(t *testing.T) {
 func TestReadVersion(t *testing.T) {
 	code := func(n int) *Exit { return &Exit{Code: &n} }
 	signal := "SIGSEGV"
-	measured := versionRun.asked()
+	measured := Bounds{CPUSeconds: 1, MaxDescriptors: 64}.asked()
 	explain := func(e confine.Ending) *HostError { return confine.Here().Explain(confine.Instance{}, e) }
 	for name, row := range map[string]struct {
 		facts ProcessFacts
 		host  bool // the host is to blame, else the file
 		says  string
 	}{
-		"refused":      {ProcessFacts{Exit: code(confine.RefusalCode), Stderr: OutputOf([]byte("confined: pivot: no\n"))}, true, "pivot: no"},
-		"stopped":      {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopTimeout}, true, "was stopped (timeout)"},
-		"not reaped":   {ProcessFacts{}, true, "was not seen to end"},
-		"other limits": {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopLimitsMismatch, Limits: &measured}, true, "hard limits"},
-		"signal":       {ProcessFacts{Exit: &Exit{Signal: &signal}}, false, "was ended by SIGSEGV"},
-		"another code": {ProcessFacts{Exit: code(1), Stdout: OutputOf([]byte("v26.8.1\n"))}, false, "ended with exit code 1"},
-		"no version":   {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("26.8.1\n"))}, false, "printed"},
-		"two lines":    {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\nx\n"))}, false, "printed"},
+		"refused":                {ProcessFacts{Exit: code(confine.RefusalCode), Stderr: OutputOf([]byte("confined: pivot: no\n"))}, true, "pivot: no"},
+		"stopped":                {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopTimeout}, true, "was stopped (timeout)"},
+		"not reaped":             {ProcessFacts{}, true, "was not seen to end"},
+		"other limits":           {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopLimitsMismatch, Limits: &measured}, true, "hard limits"},
+		"other limits, and over": {ProcessFacts{Exit: code(0), Limits: &measured, Stdout: OutputOf([]byte("v26.8.1\n"))}, true, "hard limits"},
+		"signal":                 {ProcessFacts{Exit: &Exit{Signal: &signal}}, false, "was ended by SIGSEGV"},
+		"another code":           {ProcessFacts{Exit: code(1), Stdout: OutputOf([]byte("v26.8.1\n"))}, false, "ended with exit code 1"},
+		"no version":             {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("26.8.1\n"))}, false, "printed"},
+		"two lines":              {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\nx\n"))}, false, "printed"},
 	} {
 		version, err := readVersion("/n/node", collected{facts: row.facts}, explain)
 		var host *HostError
