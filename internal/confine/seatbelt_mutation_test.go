@@ -21,6 +21,7 @@ func redundant() map[string]string {
 		file   = "nothing lies below a file"
 		link   = "no resolved path lies below a link"
 		open   = "version 1 leaves it open; version 3 would not, and so it is stated"
+		more   = "it denies more, which nothing here needs"
 		opened = "nothing opens it; said last so that no rule that comes to stand above can"
 		shut   = "the deny without a filter holds as long as no rule opens a place that the snapshots lie in; said last for that case"
 	)
@@ -40,10 +41,17 @@ func redundant() map[string]string {
 	for _, name := range []string{"$links", `"/var"`, `"/tmp"`, `"/etc"`} {
 		known["widened: (literal "+name+") in (allow file-read-metadata)"] = link
 	}
-	for _, change := range []string{"dropped", "widened", "narrowed"} {
+	for _, change := range []string{"dropped", "widened", "narrowed", "begins"} {
 		known[change+": (subpath $program) in (deny file-map-executable)"] = shut
 		known[change+": (subpath $input) in (deny file-map-executable)"] = shut
 	}
+	for _, o := range sbpl.Operations() {
+		if o.Parent == "file-write*" || o.Parent == "network*" {
+			known[o.Parent+" as "+o.Name+": (deny "+o.Parent+")"] = opened
+		}
+	}
+	known["system-socket as system*: (deny system-socket)"] = more
+	known["iokit-get-properties as iokit*: (deny iokit-get-properties)"] = more
 	for _, operation := range []string{"file-write*", "file-ioctl", "network*", "system-socket", "mach-lookup", "mach-register", "process-fork"} {
 		known["dropped: (deny "+operation+")"] = opened
 	}
@@ -108,6 +116,9 @@ func mutantsOf(rules []sbpl.Node) []mutant {
 		with("dropped")
 		with("turned around", turned(rules[i]))
 		filters := filtersOf(rules[i])
+		for change, r := range otherOperations(rules[i]) {
+			all = append(all, mutant{change, slices.Concat(rules[:i], []sbpl.Node{r}, rules[i+1:])})
+		}
 		if len(filters) > 0 {
 			with("without its filters", head(rules[i]))
 		}
@@ -153,19 +164,54 @@ func turned(rule sbpl.Node) sbpl.Node {
 	return rule
 }
 
+// otherOperations are the rule with one of its operations gone, or in its place the wildcard above it or one of those below.
+func otherOperations(rule sbpl.Node) map[string]sbpl.Node {
+	all := map[string]sbpl.Node{}
+	operations := head(rule).List[1:]
+	for i, n := range operations {
+		with := func(change string, instead ...sbpl.Node) {
+			r := rule
+			r.List = slices.Concat(rule.List[:i+1], instead, rule.List[i+2:])
+			all[n.Text+" "+change+": "+rule.String()] = r
+		}
+		if len(operations) > 1 {
+			with("dropped")
+		}
+		for _, o := range sbpl.Operations() {
+			if o.Subject == subject(n.Text) && !o.Alias && (o.Parent == n.Text || o.Name == above(n.Text)) {
+				with("as "+o.Name, sbpl.Node{Kind: sbpl.Symbol, Text: o.Name})
+			}
+		}
+	}
+	return all
+}
+
+// above is the wildcard over an operation.
+func above(operation string) string {
+	for _, o := range sbpl.Operations() {
+		if o.Name == operation {
+			return o.Parent
+		}
+	}
+	return ""
+}
+
 // variants are the wider and the narrower forms of a filter.
 func variants(f sbpl.Node) map[string]sbpl.Node {
 	name, value := f.List[0].Text, f.List[1].Text
 	form := func(name string, kind sbpl.Kind, value string) sbpl.Node {
 		return sbpl.Node{Kind: sbpl.List, List: []sbpl.Node{{Kind: sbpl.Symbol, Text: name}, {Kind: kind, Text: value}}}
 	}
+	begins := form("prefix", f.List[1].Kind, value)
 	switch {
 	case name == "literal":
-		return map[string]sbpl.Node{"widened": form("subpath", f.List[1].Kind, value)}
+		return map[string]sbpl.Node{"widened": form("subpath", f.List[1].Kind, value), "begins": begins}
 	case name == "subpath" && f.List[1].Kind == sbpl.Symbol:
-		return map[string]sbpl.Node{"widened": form("subpath", sbpl.Symbol, "$slot"), "narrowed": form("literal", sbpl.Symbol, value)}
+		return map[string]sbpl.Node{"widened": form("subpath", sbpl.Symbol, "$slot"), "narrowed": form("literal", sbpl.Symbol, value), "begins": begins}
 	case name == "subpath":
-		return map[string]sbpl.Node{"widened": form("subpath", sbpl.String, path.Dir(value)), "narrowed": form("literal", sbpl.String, value)}
+		return map[string]sbpl.Node{"widened": form("subpath", sbpl.String, path.Dir(value)), "narrowed": form("literal", sbpl.String, value), "begins": begins}
+	case name == "sysctl-name-prefix" && strings.Count(value, ".") > 1:
+		return map[string]sbpl.Node{"widened": form(name, sbpl.String, value[:strings.IndexByte(value, '.')+1])}
 	case name == "sysctl-name":
 		return map[string]sbpl.Node{"widened": form("sysctl-name-prefix", sbpl.String, value[:strings.IndexByte(value, '.')+1])}
 	case name == "target":

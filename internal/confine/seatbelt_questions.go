@@ -2,7 +2,7 @@ package confine
 
 import (
 	"fmt"
-	"strings"
+	"path"
 
 	"confined/internal/confine/sbpl"
 )
@@ -26,6 +26,9 @@ func (j Job) questions() questions {
 		{"file-read-data", canary, false}, {"file-read-metadata", canary, false},
 		{"file-write-create", made, false}, {"file-read-data", made, false},
 	}
+	for dir := path.Dir(j.Home); dir != "/"; dir = path.Dir(dir) {
+		q = append(q, question{"file-read-data", dir, false}) // the other slots, whose runs these are
+	}
 	for _, f := range j.Runtime.Files {
 		q = append(q, question{"file-read-data", f.Path, true}, question{"file-map-executable", f.Path, true}, question{"file-write-data", f.Path, false})
 	}
@@ -43,13 +46,22 @@ func (all questions) ask(p *sbpl.Profile) error {
 		d := p.Decide(sbpl.Query{Operation: q.operation, Path: sbpl.Path{Resolved: q.path}})
 		switch {
 		case d.Disputed:
-			return fmt.Errorf("whether the profile allows %s of %s is not certain (%s)", q.operation, q.path, strings.TrimSpace(d.By))
+			return fmt.Errorf("whether the profile allows %s of %s is not certain (%s)", q.operation, q.path, short(d.By))
 		case d.Allowed != q.allowed:
 			return fmt.Errorf("the profile would %s %s of %s (%s): have Node and the root elsewhere, not among the system's own files",
-				wouldDo(d.Allowed), q.operation, q.path, strings.TrimSpace(d.By))
+				wouldDo(d.Allowed), q.operation, q.path, short(d.By))
 		}
 	}
 	return nil
+}
+
+// short is the beginning of a rule, which can have hundreds of paths.
+func short(rule string) string {
+	const most = 120
+	if len(rule) <= most {
+		return rule
+	}
+	return rule[:most] + " ..."
 }
 
 func wouldDo(allowed bool) string {

@@ -95,6 +95,7 @@ var snapshotRows = []seatbeltRow{
 	{"file-read-data", "SLOT/input/deep/er/x.txt", "", may, "the input"},
 	{"file-read-metadata", "SLOT/input", "", may, "the working directory"},
 	{"file-read-data", "SLOT/home", "", may, "list the empty home"},
+	{"file-read-metadata", "SLOT/home", "", may, "stat of it"},
 	{"file-read-metadata", "SLOT", "", may, "lstat of each directory above: realpath of the entry"},
 	{"file-read-metadata", "ROOT", "", may, "and above that"},
 	{"file-read-metadata", "ABOVE", "", may, "up to the top"},
@@ -150,6 +151,19 @@ var readRows = []seatbeltRow{
 	{"file-read-metadata", "/dev/disk0", "", mayNot, "what only lies beside the way"},
 	{"file-read-data", "/System/Cryptexes/App/x", "", mayNot, "the cryptex of applications"},
 	{"file-read-data", "/System/Volumes/Preboot/Cryptexes/App/x", "", mayNot, "the cryptex of applications"},
+	{"file-read-data", "NODEDIR/node-gyp", "", mayNot, "a name that only begins as Node's does"},
+	{"file-read-data", "/opt/homebrew/Cellar/libuv/1.51.0/lib/libuv.1.dylib.old", "", mayNot, "a name that only begins as a library's does"},
+	{"file-read-metadata", "/opt/homebrew/opt/libuv@1", "", mayNot, "a name that only begins as a link's does"},
+	{"file-read-metadata", "/variant", "", mayNot, "a name that only begins as /var does"},
+	{"file-read-metadata", "/tmp2", "", mayNot, "a name that only begins as /tmp does"},
+	{"file-read-metadata", "/etc2", "", mayNot, "a name that only begins as /etc does"},
+	{"file-read-data", "/System/Library2/x", "", mayNot, "a name that only begins as the system's does"},
+	{"file-read-data", "/System/Cryptexes/OS2/x", "", mayNot, "a name that only begins as the cryptex's does"},
+	{"file-read-data", "/System/Volumes/Preboot/Cryptexes/OS2/x", "", mayNot, "a name that only begins as the cryptex's does"},
+	{"file-read-data", "/dev/null2", "", mayNot, "a name that only begins as a device's does"},
+	{"file-read-data", "/dev/random2", "", mayNot, "a name that only begins as a device's does"},
+	{"file-read-data", "/dev/urandom2", "", mayNot, "a name that only begins as a device's does"},
+	{"file-read-data", "/dev/fd/3", "", mayNot, "a descriptor by its path"},
 }
 
 var writeRows = []seatbeltRow{
@@ -183,6 +197,10 @@ var writeRows = []seatbeltRow{
 	{"file-mount", "SLOT/home", "", mayNot, "mount"},
 	{"file-chroot", "SLOT/input", "", mayNot, "chroot"},
 	{"file-revoke", "/dev/tty", "", mayNot, "revoke"},
+	{"file-write-data", "/dev/fd/1", "", mayNot, "its own stdout by its path"},
+	{"file-mount", "/", "", mayNot, "the root is read, no more"},
+	{"file-mount-update", "/", "", mayNot, "the root is read, no more"},
+	{"file-unmount", "/", "", mayNot, "the root is read, no more"},
 }
 
 var othersRows = []seatbeltRow{
@@ -192,12 +210,14 @@ var othersRows = []seatbeltRow{
 	{"process-exec", "/usr/bin/sandbox-exec", "", mayNot, "the launcher again"},
 	{"process-exec", "SLOT/program/x", "", mayNot, "a file of the program"},
 	{"process-exec", "NODEDIR/npm", "", mayNot, "what lies beside Node"},
+	{"process-exec", "NODEDIR/node-gyp", "", mayNot, "a name that only begins as Node's does"},
 	{"process-exec", "/usr/lib/dyld", "", mayNot, "the loader"},
 	{"process-exec", "LIBRARY", "", mayNot, "a library of Node's"},
 	{"process-exec-interpreter", "SLOT/program/x", "", mayNot, "a script"},
 	{"signal", "others", "", mayNot, "signals to others, the daemon among them"},
 	{"process-info-pidinfo", "others", "", mayNot, "another process's arguments"},
 	{"process-info-listpids", "others", "", mayNot, "the list of processes"},
+	{"process-info-listpids", "self", "", mayNot, "the list of processes, which has no target"},
 	{"process-info-pidfdinfo", "others", "", mayNot, "another process's descriptors"},
 	{"process-info-rusage", "others", "", mayNot, "what another process uses"},
 	{"process-info-setcontrol", "others", "", mayNot, "control of another process"},
@@ -215,6 +235,8 @@ var othersRows = []seatbeltRow{
 	{"sysctl-read", "vm.swapusage", "", mayNot, "what the host does"},
 	{"sysctl-read", "sysctl.proc_native", "", mayNot, "another process"},
 	{"sysctl-read", "kern.uuid", "", mayNot, "which machine this is"},
+	{"sysctl-read", "machdep.wake_abstime", "", mayNot, "when the machine woke"},
+	{"sysctl-write", "hw.acpi_debug", "", mayNot, "settings, of what may be read too"},
 	{"sysctl-write", "kern.maxproc", "", mayNot, "settings"},
 	{"job-creation", "", "", mayNot, "a job of launchd's"},
 	{"lsopen", "", "", mayNot, "open by LaunchServices"},
@@ -235,6 +257,14 @@ var nativeRows = []seatbeltRow{
 	{"file-map-executable", "/System/Cryptexes/App/x.dylib", "", mayNot, "the cryptex of applications"},
 	{"file-map-executable", "/System/Volumes/Preboot/Cryptexes/App/x.dylib", "", mayNot, "the cryptex of applications"},
 	{"file-map-executable", "SLOT/canary", "", mayNot, "the canary"},
+	{"file-map-executable", "NODEDIR/node-gyp", "", mayNot, "a name that only begins as Node's does"},
+	{"file-map-executable", "/opt/homebrew/Cellar/libuv/1.51.0/lib/libuv.1.dylib.old", "", mayNot, "a name that only begins as a library's does"},
+	{"file-map-executable", "/usr/lib2/x.dylib", "", mayNot, "a name that only begins as /usr/lib does"},
+	{"file-map-executable", "/System/Library/dyld2/x", "", mayNot, "a name that only begins as a folder's does"},
+	{"file-map-executable", "/System/Library/Frameworks2/x", "", mayNot, "a name that only begins as a folder's does"},
+	{"file-map-executable", "/System/Library/PrivateFrameworks2/x", "", mayNot, "a name that only begins as a folder's does"},
+	{"file-map-executable", "/System/Cryptexes/OS2/x", "", mayNot, "a name that only begins as the cryptex's does"},
+	{"file-map-executable", "/System/Volumes/Preboot/Cryptexes/OS2/x", "", mayNot, "a name that only begins as the cryptex's does"},
 }
 
 var outsideRows = []seatbeltRow{

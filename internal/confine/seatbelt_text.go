@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"confined/internal/confine/sbpl"
@@ -73,6 +74,11 @@ func (j Job) seatbeltPaths() (map[string][]string, error) {
 			if err := checkPath(p); err != nil {
 				return nil, err
 			}
+		}
+	}
+	for _, p := range slices.Concat(paths["node"], libraries, links) {
+		if slot := path.Dir(j.Home); strings.HasPrefix(p, slot+"/") {
+			return nil, fmt.Errorf("%q, which Node is made of, lies among the files of the run in %q: have Node and the root apart", p, slot)
 		}
 	}
 	paths["ancestors"] = ancestorsOf(slices.Concat(paths["node"], paths["program"], paths["input"], paths["home"], libraries, links))

@@ -2,7 +2,9 @@ package confine
 
 import (
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,8 +72,12 @@ func TestSeatbeltTextRefuses(t *testing.T) {
 		"a slot in the system":     {func(j *Job) { moveSlot(j, "/System/Library/x") }, "would allow file-read-data of /System/Library/x/canary"},
 		"a slot among libraries":   {func(j *Job) { moveSlot(j, "/usr/lib/x") }, "would allow file-read-data of /usr/lib/x/canary"},
 		"a slot in the cryptex":    {func(j *Job) { moveSlot(j, "/System/Cryptexes/OS/x") }, "would allow file-read-data"},
-		"Node in the program":      {func(j *Job) { moveNode(j, j.Program.Path+"/node") }, "would deny file-map-executable of"},
-		"Node is the canary":       {func(j *Job) { moveNode(j, j.Canary.Path) }, "would allow file-read-data of"},
+		"Node in the program":      {func(j *Job) { moveNode(j, j.Program.Path+"/node") }, "lies among the files of the run"},
+		"Node is the canary":       {func(j *Job) { moveNode(j, j.Canary.Path) }, "lies among the files of the run"},
+		"a library in the home":    {func(j *Job) { addLibrary(j, j.Home+"/x.dylib") }, "lies among the files of the run"},
+		"a link in the slot":       {func(j *Job) { j.Runtime.Aliases = []pins.Alias{{Path: j.Canary.Path}} }, "lies among the files of the run"},
+		"a library is the slot":    {func(j *Job) { addLibrary(j, path.Dir(j.Home)) }, "would allow file-read-data of"},
+		"a library is the root":    {func(j *Job) { addLibrary(j, path.Dir(path.Dir(j.Home))) }, "would allow file-read-data of"},
 		"too many libraries": {func(j *Job) {
 			for range 100 {
 				f := pins.RuntimeFile{Path: "/opt/" + strings.Repeat("x", 200) + string(rune('a'+len(j.Runtime.Files)%26)) + strings.Repeat("y", len(j.Runtime.Files)%700)}
@@ -92,6 +98,10 @@ func TestSeatbeltTextRefuses(t *testing.T) {
 
 func moveSlot(j *Job, slot string) {
 	j.Home, j.Program.Path, j.Input.Path, j.Canary.Path = slot+"/home", slot+"/program", slot+"/input", slot+"/canary"
+}
+
+func addLibrary(j *Job, library string) {
+	j.Runtime.Files = append(slices.Clip(j.Runtime.Files), pins.RuntimeFile{Path: library})
 }
 
 func moveNode(j *Job, node string) { j.Runtime.Node, j.Runtime.Files[0].Path = node, node }
