@@ -93,7 +93,8 @@ func TestAbsentIsNotAlwaysNeverRan(t *testing.T) {
 func TestReadVersion(t *testing.T) {
 	code := func(n int) *Exit { return &Exit{Code: &n} }
 	signal := "SIGSEGV"
-	measured := versionRun.asked()
+	other := versionRun.asked()
+	other.CPUSeconds = LimitPair{1, 1}
 	explain := func(e confine.Ending) *HostError { return confine.Here().Explain(confine.Instance{}, e) }
 	for name, row := range map[string]struct {
 		facts ProcessFacts
@@ -103,7 +104,8 @@ func TestReadVersion(t *testing.T) {
 		"refused":      {ProcessFacts{Exit: code(confine.RefusalCode), Stderr: OutputOf([]byte("confined: pivot: no\n"))}, true, "pivot: no"},
 		"stopped":      {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopTimeout}, true, "was stopped (timeout)"},
 		"not reaped":   {ProcessFacts{}, true, "was not seen to end"},
-		"other limits": {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopLimitsMismatch, Limits: &measured}, true, "hard limits"},
+		"other limits": {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopLimitsMismatch, Limits: &other}, true, "hard limits"},
+		"other limits, and ended before the stop": {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\n")), Limits: &other}, true, "hard limits"},
 		"signal":       {ProcessFacts{Exit: &Exit{Signal: &signal}}, false, "was ended by SIGSEGV"},
 		"another code": {ProcessFacts{Exit: code(1), Stdout: OutputOf([]byte("v26.8.1\n"))}, false, "ended with exit code 1"},
 		"no version":   {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("26.8.1\n"))}, false, "printed"},

@@ -100,7 +100,7 @@ func readVersion(node string, got collected, explain func(confine.Ending) *HostE
 	f := got.facts
 	said := fmt.Sprintf("the confined `node --version` %s and printed %.300q, %.300q", f.ending(), f.Stdout.Bytes(), f.Stderr.Bytes())
 	switch {
-	case f.Stopped == StopLimitsMismatch:
+	case f.Limits != nil && *f.Limits != versionRun.asked(): // also where the process had ended before it could be stopped
 		return "", &HostError{
 			Problem: fmt.Sprintf("the daemon's own hard limits leave a run %s, and the confined `node --version` needs %s", f.Limits, versionRun.asked()),
 			Cure:    "raise them where the daemon is started (ulimit -Ht -Hn, LimitCPU= LimitNOFILE=)"}
