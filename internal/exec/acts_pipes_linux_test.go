@@ -21,6 +21,14 @@ func (w *world) childEnd(pid, descriptor, flags int) *os.File {
 	return f
 }
 
+// holdsItsPipes waits until each descriptor of a process is the pipe that it is for
+// good: the shell of macOS has the control pipe on 1, too, while it reports.
+func (w *world) holdsItsPipes(pid int) {
+	if w.byPath() {
+		w.atGate(pid)
+	}
+}
+
 // send writes to a descriptor of a process as a forger would.
 func (w *world) send(pid, descriptor int, text string) {
 	f := w.childEnd(pid, descriptor, unix.O_WRONLY)
@@ -69,6 +77,7 @@ func (w *world) flood(pid, descriptor int) {
 // breakOurEnd puts a directory where this process reads what the child writes
 // to a descriptor: the next read fails with EISDIR.
 func (w *world) breakOurEnd(pid, descriptor int) {
+	w.holdsItsPipes(pid)
 	theirs := w.childEnd(pid, descriptor, unix.O_WRONLY)
 	var want unix.Stat_t
 	w.must(unix.Fstat(int(theirs.Fd()), &want))

@@ -88,7 +88,7 @@ func (w *world) smallDisk(bytes int64) {
 	image, dir := filepath.Join(w.state, "disk"), w.root
 	if err := mountImage(image, dir, bytes); err != nil {
 		w.t.Logf("no small disk (%v): a limit on the size of files instead", err)
-		w.limitFiles(1 << 19)
+		w.limitFiles()
 		return
 	}
 	w.t.Cleanup(func() { w.must(unix.Unmount(dir, 0)) })

@@ -118,6 +118,9 @@ func held(descriptor int) func(*world) {
 		if descriptor == 0 {
 			flags = unix.O_RDONLY
 		}
-		w.trace.Launched = func(i LaunchedInfo) { w.childEnd(i.PID, descriptor, flags) }
+		w.trace.Launched = func(i LaunchedInfo) {
+			w.holdsItsPipes(i.PID)
+			w.childEnd(i.PID, descriptor, flags)
+		}
 	}
 }

@@ -17,11 +17,11 @@ var setupFaults = []fault{
 	}, undone(ReasonSetupFailed, "too large").in("setup-incomplete", "kept")},
 	{"disk full", func(w *world) {
 		w.smallDisk(8 << 20)
-		w.program(map[string]string{"main.mjs": "exit", "large.bin": strings.Repeat("x", 16<<20)})
+		w.program(map[string]string{"main.mjs": "exit", "large.bin": tooLarge()})
 	}, undone(ReasonSetupFailed, "could not be written")},
 	{"inodes used up", func(w *world) {
 		w.smallDisk(8 << 20)
-		w.program(many(strings.Repeat("x", 1<<20)))
+		w.program(many(tooLarge()))
 	}, undone(ReasonSetupFailed, "could not be written")},
 	{"no descriptors for the pipes", func(w *world) { w.trace.Materialised = func(MaterialisedInfo) { w.leaveDescriptors(6) } },
 		undone(ReasonSetupFailed, "too many open files")},
@@ -41,6 +41,9 @@ var setupFaults = []fault{
 
 // failToWrite makes the last file of the program larger than this process may write.
 func failToWrite(w *world) {
-	w.program(many(strings.Repeat("x", 1<<20)))
-	w.limitFiles(1 << 19)
+	w.program(many(tooLarge()))
+	w.limitFiles()
 }
+
+// tooLarge is more than a file may hold under fileLimit, and more than the small disk has.
+func tooLarge() string { return strings.Repeat("x", fileLimit+1<<20) }
