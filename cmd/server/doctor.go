@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"confined/internal/exec"
@@ -147,12 +148,15 @@ func judgeNode(c config, d exec.Description, err error) []finding {
 	return []finding{
 		{"node", verdictOK, nodeText(d.Runtime) + "; proven (" + provenBy(d.Proof) + ")", ""},
 		{evidence, verdictOK, "node --version ran inside the whole boundary", ""},
-		judgeIntegrity(d)}
+		judgeIntegrity(d, wordsOf(runtime.GOOS))}
 }
 
 // judgeIntegrity says whether runs execute a sealed copy of Node, and what that
 // takes.
-func judgeIntegrity(d exec.Description) finding {
+func judgeIntegrity(d exec.Description, words hostWords) finding {
+	if why := d.Unsealable; why != nil && !words.seals {
+		return finding{"integrity", verdictNote, string(d.Integrity) + ": Node is hashed before and after each run, since no copy of it can be kept from change on this system", ""}
+	}
 	if why := d.Unsealable; why != nil {
 		return finding{"integrity", verdictNote,
 			string(d.Integrity) + ": Node is hashed before and after each run, which costs more than most runs, because no sealed copy of it can be had: " + why.Problem, why.Cure}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -29,7 +30,8 @@ func lookAtHost(maxRetained int) []finding {
 	} else {
 		found = append(found, finding{"boundary", verdictOK, "nothing is known to be missing for " + confine.Here().Profile().Name, ""})
 	}
-	return append(found, lookAtDescriptors(maxRetained))
+	words := wordsOf(runtime.GOOS)
+	return append(append(found, lookAtDescriptors(maxRetained, words)), words.notes...)
 }
 
 // kernelSettings are those that decide about user namespaces; where a system
@@ -50,23 +52,32 @@ func kernelSettings() []finding {
 
 // lookAtDescriptors compares the most that a request may ask for with what this
 // process may hand on, and with what this user's epoll watches allow.
-func lookAtDescriptors(maxRetained int) finding {
+func lookAtDescriptors(maxRetained int, words hostWords) finding {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return finding{"descriptors", verdictNote, err.Error(), ""}
 	}
-	most := confine.MaxDescriptors(maxRetained)
-	detail := fmt.Sprintf("hard limit %d, a request may ask for %d", limit.Max, min(most, exec.MaxDescriptors))
+	return judgeDescriptors(limit.Max, confine.MaxDescriptors(maxRetained), words)
+}
+
+// judgeDescriptors has the hard limit of this process, and the most that a run
+// may be given for the sake of epoll.
+func judgeDescriptors(hard uint64, most int64, words hostWords) finding {
+	limit := fmt.Sprint(hard)
+	if hard >= math.MaxInt64 { // macOS says so, and Linux one more bit
+		limit = "unlimited"
+	}
+	detail := fmt.Sprintf("hard limit %s, a request may ask for %d", limit, min(most, exec.MaxDescriptors))
 	if most < exec.MaxDescriptors {
 		detail += " (bounded by fs.epoll.max_user_watches and --max-retained)"
 	}
 	switch {
 	case most < exec.MinDescriptors:
 		return finding{"descriptors", verdictNo, detail, "raise fs.epoll.max_user_watches (sysctl), or lower --max-retained"}
-	case limit.Max < exec.MinDescriptors:
-		return finding{"descriptors", verdictNo, detail, "raise the hard limit of open files (ulimit -Hn, LimitNOFILE=)"}
-	case limit.Max < exec.MaxDescriptors:
-		return finding{"descriptors", verdictNote, detail + ": requests for more than the limit cannot be met", "raise the hard limit of open files (ulimit -Hn, LimitNOFILE=)"}
+	case hard < exec.MinDescriptors:
+		return finding{"descriptors", verdictNo, detail, "raise the hard limit of open files (" + words.raise + ")"}
+	case hard < exec.MaxDescriptors:
+		return finding{"descriptors", verdictNote, detail + ": requests for more than the limit cannot be met", "raise the hard limit of open files (" + words.raise + ")"}
 	}
 	return finding{"descriptors", verdictOK, detail, ""}
 }

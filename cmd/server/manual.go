@@ -82,7 +82,8 @@ it must be, writes a receipt into --state/receipts: a file of its own, never cha
 and never removed by confined. serve and doctor with the same --state go by it at
 once. It is about one machine, user, Node, set of libraries, kernel and build of
 confined: when one of them changes, run it again. No daemon is needed, and one that
-runs is not disturbed. Parts of the suite are in C and need a compiler, cc.
+runs is not disturbed. Parts of the suite are in C and need a compiler, cc; on macOS
+Apple's clang, and otool, which tells the libraries of Node a second time.
 
 Unconfined means that this Node runs with nothing around it: as the user of a run,
 and for some rows as the user who calls this, root too. Prove only a Node that you
@@ -97,9 +98,9 @@ but what it looks for is not there; of a look "as promised". The evidence is wha
 host judges by; " is the same as above. --json and the receipt say NONE for "nothing",
 and "denied" for a look that "holds".
 
-Nothing is left. Killed (kill -9) it leaves no program running, but files: prove-* in
---state, and confined-prove-* in TMPDIR, /tmp and /dev/shm. The next prove with the
-same --state removes them.
+Nothing is left. Killed (kill -9) it leaves no program running (on macOS some sleep
+for up to five minutes), but files: prove-* in --state, and confined-prove-* in TMPDIR,
+/tmp and /dev/shm. The next prove with the same --state removes them.
 
 Exit codes:
   0  it passed and the receipt is written, or --if-needed and it was not needed

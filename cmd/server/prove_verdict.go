@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"confined/internal/pins"
+	"confined/internal/prove"
 )
 
 // What a suite comes to.
@@ -17,7 +18,7 @@ const (
 	provePassed    = "passed"
 	proveFailed    = "failed"     // a row is not as it must be, confined
 	proveNotShown  = "not-shown"  // none failed, but what must take place unconfined did not
-	proveUntried   = "untried"    // none failed, but not all were tried: no compiler
+	proveUntried   = "untried"    // none failed, but not all were tried: no compiler, or no otool
 	proveNotNeeded = "not-needed" // nothing was run
 )
 
@@ -48,8 +49,17 @@ func verdictOf(r pins.Receipt) string {
 	return proveFailed
 }
 
-// cureCompiler is for a host where the native probe cannot be built.
-const cureCompiler = "install a C compiler and its headers (Debian, Ubuntu: gcc libc6-dev; Fedora: gcc glibc-devel; Alpine: build-base), and run it again"
+// cureUntried is for a host where the native probe cannot be built, or where a
+// program is missing that the host's looks ask.
+func cureUntried(goos string) string { return prove.CompilerCure(goos) + ", and run it again" }
+
+// wanting is what rows are not tried for want of.
+func wanting(goos string) string {
+	if goos == "darwin" {
+		return "clang, otool or lsof"
+	}
+	return "a C compiler"
+}
 
 // print writes the table, what its words mean, what failed once more with the reason, the counts and
 // the verdict.
@@ -120,7 +130,7 @@ func (p proved) sentence(node string) string {
 		return fmt.Sprintf("Nothing is proven about %s: confined all was as it must be, but %d rows could not be shown here, since what they try was refused unconfined too (%s). No receipt was written.\ncure: see what is marked %s above for what is in the way, and run it again\n",
 			oneLine(what), r.Counts.NotShown, took, markOf(pins.NotShown))
 	case p.Verdict == proveUntried:
-		return fmt.Sprintf("Nothing is proven about %s: %d rows were not tried, for want of a C compiler (%s).\ncure: %s\n", oneLine(what), r.Counts.Untried, took, cureCompiler)
+		return fmt.Sprintf("Nothing is proven about %s: %d rows were not tried, for want of %s (%s).\ncure: %s\n", oneLine(what), r.Counts.Untried, wanting(r.OS), took, cureUntried(r.OS))
 	}
 	return fmt.Sprintf("The boundary does NOT hold with %s: see what is marked %s above (%s). No receipt was written; run no program with this Node that you do not trust.\n",
 		oneLine(what), markOf(pins.Failed), took)

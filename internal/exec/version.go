@@ -105,7 +105,7 @@ func readVersion(node string, got collected, explain func(confine.Ending) *HostE
 			Problem: fmt.Sprintf("the daemon's own hard limits leave a run %s, and the confined `node --version` needs %s", f.Limits, versionRun.asked()),
 			Cure:    "raise them where the daemon is started (ulimit -Ht -Hn, LimitCPU= LimitNOFILE=)"}
 	case f.Stopped != "" || f.Exit == nil:
-		return "", &HostError{Problem: said, Cure: "try again when the host is less busy"}
+		return "", &HostError{Problem: said + silentStart(runtime.GOOS, f), Cure: "try again when the host is less busy"}
 	}
 	version, ok := strings.CutPrefix(strings.TrimSuffix(string(f.Stdout.Bytes()), "\n"), "v")
 	if f.Exit.Code == nil || *f.Exit.Code != 0 || !ok || version == "" || strings.ContainsAny(version, "\n\t ") {

@@ -10,19 +10,23 @@ import (
 )
 
 // dyld does on paper what dyld does when a program of macOS starts, and takes every file and symlink on its way but those
-// of the system, breadth first. Its rules are those of dyld(1) and of the notes beside them here; nothing of it was tried
-// on a Mac.
+// of the system, in dyld's order. Its rules are those of dyld(1) and of dyld's published source; nothing of it was tried on a
+// Mac.
 type dyld struct {
 	taker
 	images []*image
+	looked int // places that were looked at
 }
+
+// maxPlaces are looked at for all libraries together. A Node of Homebrew needs about a hundred.
+const maxPlaces = 1 << 17
 
 // image is one file as dyld maps it.
 type image struct {
-	file    RuntimeFile
+	file    RuntimeFile // by its canonical path, by which dyld knows it too (F_GETPATH)
 	macho   machoFile
-	folders []string // what @loader_path means in it: the folder by each of the paths that it may go by
-	parent  *image   // who asked first; nil for the program
+	parent  *image // through whom dyld came to its libraries; nil for the program
+	through bool   // its libraries were gone through
 }
 
 // takeMac takes the closure of a Node for macOS. The libraries of the system are in no file (since macOS 11 they are in the
@@ -32,7 +36,7 @@ func (s subject) takeMac(t taker) (Closure, error) {
 	if err := d.program(s.node); err != nil {
 		return Closure{}, err
 	}
-	if err := d.libraries(); err != nil {
+	if err := d.dependents(d.images[0]); err != nil {
 		return Closure{}, err
 	}
 	launchers, err := d.launchers(s.launchers)
@@ -65,112 +69,111 @@ func (d *dyld) program(node string) error {
 	case c.macho.kind != machoExecute:
 		return &UnavailableError{at, "is a library and no program", cureExecPath()}
 	}
-	return d.add(c, nil, path.Dir(at))
+	_, err = d.add(c)
+	return err
 }
 
 // add takes a file and its place among the images.
-func (d *dyld) add(c candidate, parent *image, folders ...string) error {
+func (d *dyld) add(c candidate) (*image, error) {
 	file, err := d.takeNode(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, known := range d.images {
 		if known.file.Path == file.Path {
-			return nil
+			return known, nil
 		}
 	}
-	d.images = append(d.images, &image{file, c.macho, distinctPaths(folders), parent})
-	return nil
+	if len(d.images) > maxObjects {
+		return nil, &UnavailableError{d.images[0].file.Path, fmt.Sprintf("needs more than %d libraries", maxObjects), CureOfficial()}
+	}
+	added := &image{file: file, macho: c.macho}
+	d.images = append(d.images, added)
+	return added, nil
 }
 
-// libraries takes everything that is needed.
-func (d *dyld) libraries() error {
-	for i := 0; i < len(d.images); i++ {
-		for _, l := range d.images[i].macho.dylibs {
-			if err := d.need(d.images[i], l); err != nil {
-				return err
-			}
+// dependents takes what an image names, and then goes through each of those before whatever else is waiting. That is dyld's
+// order (JustInTimeLoader::loadDependents in its published source), and decides whose search paths count: an image is
+// searched for by those on the way along which its libraries are first gone through, not by whoever asked for it first.
+func (d *dyld) dependents(i *image) error {
+	i.through = true
+	var next []*image
+	for _, l := range i.macho.dylibs {
+		needed, err := d.need(i, l)
+		if err != nil {
+			return err
 		}
-		if len(d.images) > maxObjects {
-			return &UnavailableError{d.images[0].file.Path, fmt.Sprintf("needs more than %d libraries", maxObjects), CureOfficial()}
+		if needed != nil {
+			next = append(next, needed)
+		}
+	}
+	for _, n := range next {
+		if n.through {
+			continue
+		}
+		n.parent = i
+		if err := d.dependents(n); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // need takes the library that an image names. Of several places the first that has a file counts. Those of the system cannot
-// be looked at: one that comes before a file leaves it open which is loaded.
-func (d *dyld) need(i *image, l machoDylib) error {
+// be looked at: one that comes before a file leaves it open which is loaded. There is no image of what is of the system or
+// is not there.
+//
+// The closure may hold more than dyld loads: a library that was loaded under the same name before is not searched for again
+// there. And a weak library that is missing is done without, although a binary made before 2023 may have dyld look in
+// /usr/local/lib then (dyld(1)): what is not in the closure the profile denies.
+func (d *dyld) need(i *image, l machoDylib) (*image, error) {
 	places, err := d.places(i, l.name)
 	if err != nil {
-		return &UnavailableError{i.file.Path, fmt.Sprintf("needs %q: %v", l.name, err), CureOfficial()}
+		return nil, &UnavailableError{i.file.Path, fmt.Sprintf("needs %q: %v", l.name, err), CureOfficial()}
+	}
+	if d.looked += len(places); d.looked > maxPlaces {
+		return nil, &UnavailableError{i.file.Path, fmt.Sprintf("has its libraries looked for in more than %d places", maxPlaces), CureOfficial()}
 	}
 	system := ""
 	for _, at := range places {
-		if isSystem(at[0]) {
-			system = at[0]
+		if isSystem(at) {
+			system = at
 			continue
 		}
-		there, err := d.exists(at)
-		switch {
+		switch there, err := d.exists(at); {
 		case err != nil:
-			return refusal(at[0], err, CureOfficial())
+			return nil, refusal(at, err, CureOfficial())
 		case there && system != "":
-			return &UnavailableError{i.file.Path, fmt.Sprintf("needs %q, which may be %s of the system or %s", l.name, system, at[0]), CureOfficial()}
+			return nil, &UnavailableError{i.file.Path, fmt.Sprintf("needs %q, which may be %s of the system or %s", l.name, system, at), CureOfficial()}
 		case there:
-			return d.library(i, at)
+			return d.library(at)
 		}
 	}
 	if system != "" || l.weak {
-		return nil
+		return nil, nil
 	}
-	return &UnavailableError{i.file.Path, fmt.Sprintf("needs %q, which is not there (%s)", l.name, placesText(places)), cureInstall()}
+	return nil, &UnavailableError{i.file.Path, fmt.Sprintf("needs %q, which is not there (%s)", l.name, placesText(places)), cureInstall()}
 }
 
-// exists says whether there is a file, by whichever of its paths. What cannot be looked at is an error: dyld would go on
-// searching, perhaps.
-func (d *dyld) exists(at []string) (bool, error) {
-	found := 0
-	for _, p := range at {
-		_, err := d.view.resolve(p)
-		switch {
-		case err == nil:
-			found++
-		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
-			return false, err
-		}
+// exists says whether there is a file. What cannot be looked at is an error: dyld would go on searching, perhaps.
+func (d *dyld) exists(at string) (bool, error) {
+	_, err := d.view.resolve(at)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
 	}
-	if found > 0 && found < len(at) {
-		return false, fmt.Errorf("is there, and %s is not: which of them dyld looks for is not certain", at[1])
-	}
-	return found > 0, nil
+	return err == nil, err
 }
 
-// library takes the file that one or two paths lead to; two must lead to the same.
-func (d *dyld) library(i *image, at []string) error {
-	var folders []string
-	for _, p := range at {
-		w, err := d.view.resolve(p)
-		if err != nil {
-			return refusal(p, err, cureStable)
-		}
-		folders = append(folders, path.Dir(path.Clean(p)), path.Dir(w.canonical))
-		if err := d.record(p, w); err != nil {
-			return err
-		}
-	}
-	c, err := d.openMachO(at[0])
+// library takes the file that a path leads to. dyld passes over some of what is refused here: folders, empty files, code for
+// other processors.
+func (d *dyld) library(at string) (*image, error) {
+	c, err := d.openMachO(at)
 	if err != nil {
-		return refusal(at[0], err, CureOfficial())
+		return nil, refusal(at, err, CureOfficial())
 	}
 	defer c.file.Close()
 	if c.macho.kind != machoLibrary {
-		return &UnavailableError{at[0], "is no library", CureOfficial()}
+		return nil, &UnavailableError{at, "is no library", CureOfficial()}
 	}
-	for _, p := range at[1:] {
-		if w, err := d.view.resolve(p); err != nil || w.canonical != c.way.canonical {
-			return &UnavailableError{at[0], "and " + p + " are two files: which of them dyld loads is not certain", CureOfficial()}
-		}
-	}
-	return d.add(c, i, folders...)
+	return d.add(c)
 }

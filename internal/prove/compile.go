@@ -8,12 +8,21 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 )
 
 // errNoCompiler says that the native acts cannot be tried, since nothing here can build them.
-var errNoCompiler = errors.New("no C compiler is in PATH: install cc, gcc or clang with the C library's headers (Debian: gcc libc6-dev)")
+var errNoCompiler = errors.New("no C compiler can be used: " + CompilerCure(runtime.GOOS))
+
+// CompilerCure is how a host gets what the native acts are built with, for people.
+func CompilerCure(goos string) string {
+	if goos == "darwin" {
+		return "install Apple's command line tools, which have clang and otool (xcode-select --install)"
+	}
+	return "install a C compiler and its headers (Debian, Ubuntu: gcc libc6-dev; Fedora: gcc glibc-devel; Alpine: build-base)"
+}
 
 // compile builds the named sources of the native directory into out, an executable or, shared, a library, and says which compiler did. It is
 // errNoCompiler if there is none; any other error carries the compiler's words. Nothing but out is left behind: what the compiler's parts write
@@ -33,7 +42,7 @@ func compile(ctx context.Context, out string, shared bool, sources ...string) (c
 	}
 	words := append(compilerFlags(), "-o", out)
 	if shared {
-		words = append(words, "-shared", "-fPIC")
+		words = append(words, sharedFlags(runtime.GOOS)...)
 	}
 	build := as(us(), osexec.CommandContext(ctx, cc, append(words, sources...)...))
 	build.Cancel = func() error { return syscall.Kill(-build.Process.Pid, syscall.SIGKILL) }
@@ -52,7 +61,24 @@ func compile(ctx context.Context, out string, shared bool, sources ...string) (c
 // compilerFlags are those of all that is compiled here.
 func compilerFlags() []string { return []string{"-std=gnu17", "-O1", "-Wall", "-pthread"} }
 
+// sharedFlags make a library of it, which is what Node and SQLite load.
+func sharedFlags(goos string) []string {
+	if goos == "darwin" {
+		return []string{"-dynamiclib", "-fPIC"}
+	}
+	return []string{"-shared", "-fPIC"}
+}
+
+// clangPath is Apple's compiler, or what stands there in its place, see [hasTool].
+const clangPath = "/usr/bin/clang"
+
 func findCompiler() (string, error) {
+	if runtime.GOOS == "darwin" {
+		if !hasTool(clangPath) {
+			return "", errNoCompiler
+		}
+		return clangPath, nil
+	}
 	for _, name := range []string{"cc", "gcc", "clang"} {
 		if path, err := osexec.LookPath(name); err == nil {
 			return path, nil

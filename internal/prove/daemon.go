@@ -18,11 +18,12 @@ type daemon struct {
 	root, state string
 	secrets     map[string]string // what only its files and its environment hold
 	signals     atomic.Int64      // SIGUSR1 that reached it
+	open        *os.File          // for everything that this process starts
 }
 
 // surroundings are an environment that nobody should give a daemon, and that must not reach a program. SECRET comes on top.
 var surroundings = map[string]string{
-	"NODE_OPTIONS": "--require=/nowhere.js", "NODE_PATH": "/", "NODE_DEBUG": "fs", "LD_LIBRARY_PATH": "/nowhere", "LD_BIND_NOW": "1",
+	"NODE_OPTIONS": "--require=/nowhere.js", "NODE_PATH": "/", "NODE_DEBUG": "fs", "LD_LIBRARY_PATH": "/nowhere", "LD_BIND_NOW": "1", "DYLD_LIBRARY_PATH": "/nowhere",
 	"UV_THREADPOOL_SIZE": "9", "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8", "OPENSSL_CONF": "/nowhere",
 }
 
@@ -38,7 +39,11 @@ func newDaemon(scratch string, undo *cleanup) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.leaveOpen(filepath.Join(scratch, "inherited"), undo); err != nil {
+	if d.open, err = os.Open(filepath.Join(scratch, "inherited")); err != nil {
+		return nil, err
+	}
+	undo.later(func() { d.open.Close() })
+	if err := d.leaveOpen(); err != nil {
 		return nil, err
 	}
 	_, _ = time.Now().Zone() // this process's own time zone is settled before TZ changes
@@ -55,14 +60,9 @@ func (d *daemon) note(path string) error { return noteElsewhere(d.scratch, path)
 
 func (d *daemon) ledger() string { return filepath.Join(d.state, "quarantine.jsonl") }
 
-// leaveOpen opens a file for everything that this process starts.
-func (d *daemon) leaveOpen(path string, undo *cleanup) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	undo.later(func() { f.Close() })
-	_, err = unix.FcntlInt(f.Fd(), unix.F_SETFD, 0)
+// leaveOpen leaves a file to everything that this process starts.
+func (d *daemon) leaveOpen() error {
+	_, err := unix.FcntlInt(d.open.Fd(), unix.F_SETFD, 0)
 	return err
 }
 

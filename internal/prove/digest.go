@@ -14,8 +14,8 @@ const suiteHeader = "confined-suite/1\n"
 
 // Suite is the identity of the suite: sha256 over "confined-suite/1\n" and then every string of the table and of what it runs, each as its
 // length in bytes (8 bytes, big-endian) followed by its bytes. The strings are, for each row of [Probes] in order, "row", Family, Name, Kind,
-// Act, Code, MacCode, Twin, NoControl, Instead, Only, Owner and the text of its evidence; then, for each embedded file in the order of their
-// names, "file", name and content.
+// Act, Code, MacCode, Twin, NoControl, MacAlone, Instead, Only, Owner and the text of its evidence; then, for each embedded file in
+// the order of their names, "file", name and content.
 func Suite() pins.Digest { return suiteDigest(Probes(), javaScript, cSources) }
 
 func suiteDigest(table []Probe, embedded ...fs.FS) pins.Digest {
@@ -27,7 +27,7 @@ func suiteDigest(table []Probe, embedded ...fs.FS) pins.Digest {
 		}
 	}
 	for _, p := range table {
-		add("row", p.Family, p.Name, string(p.Kind), p.Act, p.Code, p.MacCode, p.Twin, p.NoControl, p.Instead, p.Only, strconv.FormatBool(p.Owner), p.Evidence.Text)
+		add("row", p.Family, p.Name, string(p.Kind), p.Act, p.Code, p.MacCode, p.Twin, p.NoControl, p.MacAlone, p.Instead, p.Only, strconv.FormatBool(p.Owner), p.Evidence.Text)
 	}
 	for _, from := range embedded {
 		_ = fs.WalkDir(from, ".", func(path string, e fs.DirEntry, _ error) error {

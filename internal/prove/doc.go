@@ -30,7 +30,15 @@
 // directories that everybody can read, also in /tmp and /dev/shm, since these are among the places where writing is tried. All of it, and every
 // process, is gone when Run returns. The process that calls Run plays the daemon and is careless meanwhile, see [Run].
 //
-// If that process is killed, the kernel kills what it has started: Node and the native probe, confined or not, the processes that acts aim at, and
-// the compiler. A child of one of these, such as a part of the compiler or a shell that makes a file, ends by itself within moments. The files stay:
-// prove-* in Options.State and confined-prove-* in the temporary directory, /tmp and /dev/shm. The next Run with the same State removes them.
+// If that process is killed, the kernel of Linux kills what it has started: Node and the native probe, confined or not, the processes that acts aim
+// at, and the compiler. A child of one of these, such as a part of the compiler or a shell that makes a file, ends by itself within moments. macOS
+// has no such kernel: Node and the probe see that their parent is another, and end within seconds; the processes that acts aim at are sleepers of
+// five minutes. The files stay: prove-* in Options.State and confined-prove-* in the temporary directory, /tmp and /dev/shm. The next Run with the
+// same State removes them.
+//
+// # On macOS
+//
+// Nobody has run the suite there. Its table is the same but for what only one of both systems has: [ProbesOn] gives either. The codes are what
+// Seatbelt is expected to say; where two will do, which of them comes is not known. The host sees less there without root's rights: mac_looks.go has
+// what it sees. Some rows need Apple's command line tools (clang, otool). Without these they stay untried, and so there is no receipt.
 package prove

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,7 +34,10 @@ func (s *fixture) makeEnds(private string) error {
 	s.ends = &ends{streams: map[string]*stream{}, packets: map[string]*packets{}, ports: map[string]int{}, victims: map[string]*victim{}, visits: map[string]bool{}}
 	s.web = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.undo.later(s.web.Close)
-	s.names = map[string]string{"path": filepath.Join(s.dir, "theirs"), "abstract": "\x00cf" + random()}
+	s.names = map[string]string{"path": filepath.Join(s.dir, "theirs")}
+	if here("linux") { // elsewhere such a name would be that of a file
+		s.names["abstract"] = "\x00cf" + random()
+	}
 	for _, make := range []func() error{func() error { return s.makeStreams(private) }, s.makePackets, s.makePorts, s.makeVictims} {
 		if err := make(); err != nil {
 			return err
@@ -56,10 +60,14 @@ func (e *ends) asked(path string) bool {
 }
 
 func (s *fixture) makeStreams(private string) error {
-	for _, at := range []struct{ name, network, address string }{
+	places := []struct{ name, network, address string }{
 		{"tcp4", "tcp4", "127.0.0.1:0"}, {"tls", "tcp4", "127.0.0.1:0"}, {"http2", "tcp4", "127.0.0.1:0"}, {"tcp6", "tcp6", "[::1]:0"},
-		{"unix", "unix", filepath.Join(s.dir, "socket")}, {"daemon", "unix", filepath.Join(private, "s")}, {"abstract", "unix", "@cf" + random()},
-	} {
+		{"unix", "unix", filepath.Join(s.dir, "socket")}, {"daemon", "unix", filepath.Join(private, "s")},
+	}
+	if here("linux") {
+		places = append(places, struct{ name, network, address string }{"abstract", "unix", "@cf" + random()})
+	}
+	for _, at := range places {
 		stream, err := newStream(at.network, at.address)
 		if at.network == "tcp6" && err != nil {
 			for _, row := range ipv6Rows() {
@@ -119,7 +127,7 @@ func (s *fixture) makeVictims() error {
 	if err := syscall.Kill(stopped.pid, syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("stop a process of the suite: %w", err)
 	}
-	if !within(patience, func() bool { return stopped.stat(0) == "T" || stopped.stat(0) == "" }) {
+	if !within(patience, func() bool { return slices.Contains([]string{"T", ""}, stopped.state()) }) {
 		return errors.New("SIGSTOP does not stop a process of the suite")
 	}
 	return nil
@@ -133,9 +141,11 @@ func (e *ends) endsWorld() map[string]any {
 	}
 	w := map[string]any{
 		"unix": e.streams["unix"].Addr().String(), "daemonSocket": e.streams["daemon"].Addr().String(),
-		"abstract": "\x00" + strings.TrimPrefix(e.streams["abstract"].Addr().String(), "@"),
-		"web":      e.web.URL, "udp": port(e.packets["udp"].LocalAddr()), "resolver": e.packets["resolver"].LocalAddr().String(),
+		"web": e.web.URL, "udp": port(e.packets["udp"].LocalAddr()), "resolver": e.packets["resolver"].LocalAddr().String(),
 		"ports": e.ports, "names": e.names, "victims": victims,
+	}
+	if abstract, there := e.streams["abstract"]; there {
+		w["abstract"] = "\x00" + strings.TrimPrefix(abstract.Addr().String(), "@")
 	}
 	for _, name := range []string{"tcp4", "tls", "http2", "tcp6"} {
 		w[name] = 1 // where there is no IPv6
@@ -149,12 +159,14 @@ func (e *ends) endsWorld() map[string]any {
 // lookAtEnds is what the host sees of what acts may have opened or changed.
 func (e *ends) lookAtEnds(seen map[string]string) {
 	seen["path socket"] = fingerprint(e.names["path"])
-	abstract, _ := readText("/proc/net/unix")
-	seen["abstract socket"] = fmt.Sprint(strings.Contains(abstract, "@"+e.names["abstract"][1:]))
+	if here("linux") {
+		abstract, _ := readText("/proc/net/unix")
+		seen["abstract socket"] = fmt.Sprint(strings.Contains(abstract, "@"+e.names["abstract"][1:]))
+	}
 	for name, port := range e.ports {
 		seen["port "+name] = fmt.Sprint(taken(portNetworks[name], port))
 	}
 	seen["nice read"] = nice(e.victims["read"].pid)
 	seen["nice reniced"] = nice(e.victims["reniced"].pid)
-	seen["stopped"] = e.victims["stopped"].stat(0)
+	seen["stopped"] = e.victims["stopped"].state()
 }

@@ -27,6 +27,14 @@ func changed(what string) Evidence {
 	return Evidence{Text: lookedAt(kind) + ", before and after", took: func(s *fixture, _ string) bool { return s.before[what] != s.after[what] }}
 }
 
+// orSaid is evidence that the program may also give by saying a word: more ways to be seen than e alone.
+func orSaid(word string, e Evidence) Evidence {
+	took := e.took
+	e.Text += "; or the program says so"
+	e.took = func(s *fixture, said string) bool { return said == word || took(s, said) }
+	return e
+}
+
 // lookedAt says for people what the host looks at, by the first word of its name.
 func lookedAt(kind string) string {
 	switch kind {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"confined/internal/pins"
 )
 
 // fixture is one place to act in: the layout of a slot and, around it, throw-away things of the host that the acts aim at. Each belongs to the
@@ -62,7 +64,7 @@ func newFixture(d *daemon, slot string, u user, undo *cleanup) (*fixture, error)
 		"slot": s.slot, "program": s.slot + "/program", "input": s.slot + "/input", "home": s.slot + "/home", "own": s.slot + "/input/own.txt",
 		"outside": s.dir + "/outside", "hollow": s.dir + "/hollow", "marker": s.dir + "/marker.cjs",
 		"secret": s.dir + "/secret.txt", "symlink": s.dir + "/symlink", "hardlink": s.dir + "/hardlink", "alias": s.dir + "/alias",
-		"module": s.dir + "/secret.mjs", "preload": s.dir + "/preload.cjs", "settings": s.dir + "/.env", "foreign": "/etc/passwd",
+		"module": s.dir + "/secret.mjs", "preload": s.dir + "/preload.cjs", "settings": s.dir + "/.env", "database": s.dir + "/database", "foreign": "/etc/passwd",
 		"limits": map[string]int{"cpu": int(bounds.CPUSeconds), "descriptors": int(bounds.MaxDescriptors)},
 	}
 	maps.Copy(s.world, s.endsWorld())
@@ -90,6 +92,7 @@ func (s *fixture) fill() error {
 		s.hide("module", s.dir+"/secret.mjs", "export default '%s';\n"),
 		s.hide("preload", s.dir+"/preload.cjs", "globalThis.preloaded = '%s';\n"),
 		s.hide("settings", s.dir+"/.env", "WORD=%s\n"),
+		put(s.dir+"/database", ""), // SQLite takes an empty file for a database without tables
 		put(s.dir+"/marker.cjs", "require('node:fs').writeFileSync(process.argv[2], ''); process.exit()\n"),
 		os.Symlink(s.dir+"/secret.txt", s.dir+"/symlink"),
 		os.Symlink(s.dir, s.dir+"/alias"),
@@ -122,7 +125,17 @@ func (s *fixture) fill() error {
 			return err
 		}
 	}
-	return s.hideForeign()
+	return errors.Join(s.nameByNumber(), s.hideForeign())
+}
+
+// nameByNumber gives the secret the name that macOS has for a file by its number on its volume.
+func (s *fixture) nameByNumber() error {
+	if !here("darwin") {
+		return nil
+	}
+	file, err := pins.TakeSource(s.dir + "/secret.txt")
+	s.world["volume"] = fmt.Sprintf("/.vol/%d/%d", file.Dev, file.Ino)
+	return err
 }
 
 // hide writes a word that only the named file holds.
@@ -147,8 +160,9 @@ func (s *fixture) hideForeign() error {
 // know fills in what the host knows of things that it did not make.
 func (s *fixture) know() {
 	s.expect["path"], s.expect["name"] = s.dir+"/secret.txt", "secret.txt"
-	for name, path := range map[string]string{"passwd": "/etc/passwd", "kernel": "/proc/cmdline"} {
-		s.expect[name], _ = readText(path)
+	s.expect["passwd"], _ = readText("/etc/passwd")
+	if here("linux") {
+		s.expect["kernel"], _ = readText("/proc/cmdline")
 	}
 	if s.expect["foreign"] == "" {
 		s.expect["foreign"] = s.expect["passwd"]
@@ -203,7 +217,9 @@ func (s *fixture) look() map[string]string {
 			seen[prefix+filepath.Base(mark)] = fingerprint(mark)
 		}
 	}
-	seen["oom"], _ = readText(fmt.Sprintf("/proc/%d/oom_score_adj", s.pid))
+	if here("linux") {
+		seen["oom"], _ = readText(fmt.Sprintf("/proc/%d/oom_score_adj", s.pid))
+	}
 	s.lookNative(seen)
 	return seen
 }

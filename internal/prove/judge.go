@@ -129,7 +129,7 @@ func fault(p Probe, row pins.Row) string {
 		return "it took place confined"
 	case p.Allowed() && (!row.Confined.Took || row.Confined.Code != ""):
 		return "it was denied confined: " + told(row.Confined)
-	case row.Confined.Code != want:
+	case !meets(want, row.Confined.Code):
 		return fmt.Sprintf("confined, the program was told %s, not %s", told(row.Confined), want)
 	}
 	return ""
@@ -148,8 +148,8 @@ func controlFault(p Probe, control *pins.Outcome) string {
 	why := "it did not take place unconfined: " + told(control)
 	switch {
 	case control.Code == "ENOSPC" || control.Code == "EDQUOT":
-		why += fmt.Sprintf("; cure: make room in %s (TMPDIR), /tmp and /dev/shm", os.TempDir())
-	case filtered():
+		why += fmt.Sprintf("; cure: make room in %s (TMPDIR), and in %s", os.TempDir(), strings.Join(givenPlaces(), " and "))
+	case here("linux") && filtered():
 		why += "; this suite runs under a system call filter, which may refuse it itself; cure: run it without one, as from a login shell"
 	default:
 		why += "; what started this suite may refuse it itself"

@@ -117,10 +117,11 @@ func (p *packets) first() (string, error) {
 	return string(buf[:n]), nil
 }
 
-// taken says whether somebody has a port of a network, "tcp" or "udp".
+// taken says whether somebody has a port of a network, "tcp" or "udp", at any address or at the loopback one: on macOS the port of one can be had
+// beside that of the other.
 func taken(network string, port int) bool {
-	for _, version := range []string{"4", "6"} {
-		end, err := occupy(network+version, ":"+strconv.Itoa(port))
+	for _, at := range [][2]string{{"4", ""}, {"6", ""}, {"4", "127.0.0.1"}, {"6", "[::1]"}} {
+		end, err := occupy(network+at[0], at[1]+":"+strconv.Itoa(port))
 		if errors.Is(err, syscall.EADDRINUSE) {
 			return true
 		}

@@ -4,27 +4,35 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 )
 
-// probeSources are the parts of the native probe.
-func probeSources() []string {
-	return []string{"probe.c", "start.c", "files.c", "reads.c", "network.c", "processes.c", "execlock.c", "others.c", "locks.c", "memory.c", "kernel.c",
-		"host.c", "ipc.c", "limits.c"}
+// probeSources are the parts of the native probe on an operating system.
+func probeSources(goos string) []string {
+	both := []string{"probe.c", "start.c", "files.c", "reads.c", "network.c", "processes.c", "execlock.c", "others.c", "memory.c", "host.c", "ipc.c", "limits.c"}
+	if goos == "darwin" {
+		return append(both, "mac.c")
+	}
+	return append(both, "locks.c", "kernel.c")
 }
 
 // compileProbe builds the native probe, which takes Node's part in a run.
 func compileProbe(ctx context.Context, out string) (compiler string, err error) {
-	return compile(ctx, out, false, probeSources()...)
+	return compile(ctx, out, false, probeSources(runtime.GOOS)...)
 }
 
 // nativeProbes are the native rows for an operating system and an architecture.
 func nativeProbes(goos, goarch string) []Probe {
-	table := slices.Concat(nativeFiles(), nativeReads(), nativeNetwork(), nativeProcesses(), nativeOthers())
+	table := slices.Concat(nativeStart(), nativeFiles(), nativeReads(), nativeNetwork(), nativeProcesses(), nativeExec(), nativeOthers(), nativeMemory(), nativeIPC(),
+		nativeLimits())
 	if goos == "linux" {
-		table = slices.Concat(linuxStart(), table, linuxFiles(), linuxReads(), linuxNetwork(), linuxProcesses(), linuxExec(), linuxOthers(), linuxLocks(),
+		table = slices.Concat(table, linuxStart(), linuxFiles(), linuxReads(), linuxNetwork(), linuxProcesses(), linuxExec(), linuxOthers(), linuxLocks(),
 			linuxMemory(), linuxNamespaces(), linuxKernel(), linuxHost(), linuxIPC(), linuxLimits())
+	}
+	if goos == "darwin" {
+		table = slices.Concat(table, macFiles(), macReads(), macNetwork(), macAlone())
 	}
 	if goos == "linux" && goarch == "amd64" {
 		table = append(table, linuxAMD64()...)
@@ -63,10 +71,12 @@ func familyTwin(family string) string {
 		return "a lock to read"
 	case familyMemory:
 		return "private memory"
-	case familyLimits:
+	case familyLimits, familyStart:
 		return "a limit, asked"
 	case familyNetwork, familyIPC:
 		return "a pipe"
+	case familyMac:
+		return "a port of one's own"
 	}
 	return "uname"
 }
@@ -86,11 +96,24 @@ const (
 	aboutAll      = "it would be about all programs of this user"
 	onlyCareless  = "only a careless parent hands it on"
 	noneElsewhere = "outside there may be nothing to tell it from"
+	untriedOnMac  = "nobody has yet seen it on a Mac, and outside it may be refused too"
 )
 
 // without is a row whose act has no control, for a reason.
 func without(reason string, p Probe) Probe {
 	p.NoControl = reason
+	return p
+}
+
+// onMac is a row that macOS is expected to answer in words of its own.
+func onMac(code string, p Probe) Probe {
+	p.MacCode = code
+	return p
+}
+
+// linuxAlone is a row of what macOS has too, where the boundary is not known to deny it.
+func linuxAlone(p Probe) Probe {
+	p.Only, p.MacCode = "linux", Unpromised
 	return p
 }
 

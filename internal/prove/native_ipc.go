@@ -7,10 +7,10 @@ const (
 
 func linuxLocks() []Probe {
 	return native(familyLocks,
-		Probe{Name: "flock", Act: "lock_whole", Code: "EPERM"},
-		Probe{Name: "a lock, waited for", Act: "lock_waiting", Code: "EPERM"},
-		Probe{Name: "a lock to write", Act: "lock_to_write", Code: "EBADF"},
-		Probe{Name: "a lock, asked", Act: "lock_asked", Code: "EPERM"},
+		linuxAlone(Probe{Name: "flock", Act: "lock_whole", Code: "EPERM"}),
+		linuxAlone(Probe{Name: "a lock, waited for", Act: "lock_waiting", Code: "EPERM"}),
+		linuxAlone(Probe{Name: "a lock to write", Act: "lock_to_write", Code: "EBADF"}),
+		linuxAlone(Probe{Name: "a lock, asked", Act: "lock_asked", Code: "EPERM"}),
 		Probe{Name: "a lock to read", Act: "lock_to_read"},
 		Probe{Name: "a lock of an open file", Act: "lock_of_description", Code: "EPERM"},
 		Probe{Name: "a lease", Act: "lease", Code: "EPERM"},
@@ -20,19 +20,25 @@ func linuxLocks() []Probe {
 	)
 }
 
-func linuxIPC() []Probe {
-	meeting := func(name, act, code string) Probe {
-		return Probe{Name: name, Act: act, Code: code, Instead: "use a MessageChannel between workers"}
-	}
+func meeting(name, act, code string) Probe {
+	return Probe{Name: name, Act: act, Code: code, Instead: "use a MessageChannel between workers"}
+}
+
+func nativeIPC() []Probe {
 	return native(familyIPC,
 		meeting("shmget", "shared_memory", "EPERM"),
-		meeting("shmat", "attach_memory", "EPERM"),
-		meeting("shmctl, asked", "list_memory", "EPERM"),
 		meeting("semget", "semaphores", "EPERM"),
 		meeting("msgget", "messages", "EPERM"),
-		meeting("mq_open", "message_queue", "EPERM"),
 		meeting("shm_open", "named_memory", "ENOENT"),
 		meeting("sem_open", "named_semaphore", "ENOENT"),
+	)
+}
+
+func linuxIPC() []Probe {
+	return native(familyIPC,
+		meeting("shmat", "attach_memory", "EPERM"),
+		meeting("shmctl, asked", "list_memory", "EPERM"),
+		meeting("mq_open", "message_queue", "EPERM"),
 		Probe{Name: "a futex with an owner", Act: "owned_futex", Code: "ENOSYS", Twin: "a futex"},
 		meeting("a pipe of packets", "packet_pipe", "EINVAL"),
 		meeting("a pipe of packets, made so later", "packets_later", "EPERM"),

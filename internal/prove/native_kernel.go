@@ -78,8 +78,8 @@ func linuxAMD64() []Probe {
 func linuxHost() []Probe {
 	harm := func(name, act string) Probe { return without(harmsHost, call(name, act, "EPERM")) }
 	return native(familyHost,
-		call("setuid to oneself", "become_self", "EPERM"),
-		call("setgid to oneself", "become_own_group", "EPERM"),
+		linuxAlone(call("setuid to oneself", "become_self", "EPERM")),
+		linuxAlone(call("setgid to oneself", "become_own_group", "EPERM")),
 		call("setresuid to oneself", "become_self_thrice", "EPERM"),
 		call("setfsuid to oneself", "file_user", "EPERM"),
 		rights("setresuid to root", "become_root", "EPERM"),

@@ -2,6 +2,14 @@ package prove
 
 const familyMemory = "Memory"
 
+func nativeMemory() []Probe {
+	return native(familyMemory,
+		Probe{Name: "native code of the input", Act: "code_of_input", Code: "EPERM", Twin: "private memory", Instead: "compile it to WebAssembly",
+			MacAlone: "outside, macOS may ask for a signature of what is mapped to be executed"},
+		Probe{Name: "private memory", Act: "private_memory_map"},
+	)
+}
+
 func linuxMemory() []Probe {
 	advice := func(name, number, code string) Probe {
 		p := Probe{Name: "madvise " + name, Act: "advise " + number, Code: code}
@@ -11,17 +19,15 @@ func linuxMemory() []Probe {
 		return p
 	}
 	return native(familyMemory,
-		Probe{Name: "native code of the input", Act: "code_of_input", Code: "EPERM", Twin: "machine code that one makes", Instead: "compile it to WebAssembly"},
-		Probe{Name: "native code of the input, made executable later", Act: "code_of_input_later", Code: "EACCES", Twin: "machine code that one makes",
-			Instead: "compile it to WebAssembly"},
-		Probe{Name: "memory to share", Act: "shared_memory_map", Code: "EPERM", Instead: "share a SharedArrayBuffer among workers"},
-		Probe{Name: "mlock", Act: "lock_page", Code: "EPERM"},
-		Probe{Name: "mlockall", Act: "lock_all", Code: "EPERM", NoControl: "the limit of locked memory may be less than the probe has"},
-		Probe{Name: "5 GiB", Act: "gibibytes 5", Code: "ENOMEM", Twin: "3 GiB"},
+		linuxAlone(Probe{Name: "native code of the input, made executable later", Act: "code_of_input_later", Code: "EACCES", Twin: "machine code that one makes",
+			Instead: "compile it to WebAssembly"}),
+		linuxAlone(Probe{Name: "memory to share", Act: "shared_memory_map", Code: "EPERM", Instead: "share a SharedArrayBuffer among workers"}),
+		linuxAlone(Probe{Name: "mlock", Act: "lock_page", Code: "EPERM"}),
+		linuxAlone(Probe{Name: "mlockall", Act: "lock_all", Code: "EPERM", NoControl: "the limit of locked memory may be less than the probe has"}),
+		linuxAlone(Probe{Name: "5 GiB", Act: "gibibytes 5", Code: "ENOMEM", Twin: "3 GiB"}),
 		Probe{Name: "5 GiB, made writable later", Act: "gibibytes_protected 5", Code: "ENOMEM", Twin: "3 GiB"},
 		Probe{Name: "5 GiB over a file", Act: "gibibytes_of_file 5", Code: "ENOMEM", Twin: "3 GiB"},
 		Probe{Name: "3 GiB", Act: "gibibytes 3"},
-		Probe{Name: "private memory", Act: "private_memory_map"},
 		Probe{Name: "machine code that one makes", Act: "code_made"},
 		Probe{Name: "5 GiB, grown", Act: "gibibytes_grown 5", Code: "ENOMEM", Twin: "3 GiB"},
 		Probe{Name: "5 GiB that the kernel may drop", Act: "gibibytes_droppable 5", Code: "ENOMEM", Twin: "3 GiB"},

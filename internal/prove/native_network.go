@@ -19,11 +19,11 @@ func nativeNetwork() []Probe {
 		socketRow("listen on a Unix socket", "listen_unix", changed("path socket")),
 		socketRow("bind for datagrams", "bind_datagrams", changed("port bind")),
 		socketRow("send a datagram", "send_datagram", answer()),
-		socketRow("a pair of sockets", "pair", answer()),
-		without(mayBeReserved, socketRow("a socket for ping", "ping", answer())),
+		linuxAlone(socketRow("a pair of sockets", "pair", answer())),
+		linuxAlone(without(mayBeReserved, socketRow("a socket for ping", "ping", answer()))),
 		without(needsRights, socketRow("a raw socket over IPv4", "raw_ipv4", answer())),
 		without(needsRights, socketRow("a raw socket over IPv6", "raw_ipv6", answer())),
-		without("the kernel would load modules of the host for them", socketRow("a socket of every family and type", "every_family", answer())),
+		linuxAlone(without("the kernel would load modules of the host for them", socketRow("a socket of every family and type", "every_family", answer()))),
 		Probe{Name: "a pipe", Act: "plain_pipe"},
 	)
 }

@@ -18,14 +18,21 @@ func nativeProcesses() []Probe {
 	)
 }
 
+func nativeExec() []Probe {
+	return native(familyExec,
+		call("execve of a shell", "by_shell", "EPERM"),
+		onMac(eitherOnMac, Probe{Name: "execve of a file of the input", Act: "by_input", Code: "EPERM", NoControl: "a file of the input is no program outside either"}),
+	)
+}
+
 func linuxProcesses() []Probe {
 	setting := func(name, act, code string) Probe {
 		return Probe{Name: name, Act: act, Code: code, Twin: "the name of one's thread"}
 	}
 	return native(familyProcesses,
-		Probe{Name: "a session of one's own", Act: "new_session", Code: "EPERM"},
-		Probe{Name: "a process group of one's own", Act: "new_group", Code: "EPERM"},
-		Probe{Name: "wait for children", Act: "wait_for_children", Code: "EPERM"},
+		linuxAlone(Probe{Name: "a session of one's own", Act: "new_session", Code: "EPERM"}),
+		linuxAlone(Probe{Name: "a process group of one's own", Act: "new_group", Code: "EPERM"}),
+		linuxAlone(Probe{Name: "wait for children", Act: "wait_for_children", Code: "EPERM"}),
 		Probe{Name: "200 threads", Act: "crowd 200", Code: "EAGAIN", Twin: "100 threads"},
 		Probe{Name: "100 threads", Act: "crowd 100"},
 		child("clone", "clone_child", "EPERM"),
@@ -45,7 +52,7 @@ func linuxProcesses() []Probe {
 		setting("PR_SET_CHILD_SUBREAPER", "reaper", "EPERM"),
 		setting("PR_SET_TIMERSLACK", "timer_slack", "EPERM"),
 		without(mayBeReserved, setting("PR_SCHED_CORE", "core_scheduling", "EPERM")),
-		setting("one's own priority", "own_nice", "EPERM"),
+		linuxAlone(setting("one's own priority", "own_nice", "EPERM")),
 		setting("the processors that one runs on", "own_affinity", "EPERM"),
 		setting("one's own scheduler", "own_scheduler", "EPERM"),
 		setting("get_robust_list", "robust_list", "EPERM"),
@@ -58,8 +65,7 @@ func linuxProcesses() []Probe {
 
 func linuxExec() []Probe {
 	return native(familyExec,
-		call("execve of one's own executable", "by_execve", "EPERM"),
-		call("execve of a shell", "by_shell", "EPERM"),
+		linuxAlone(call("execve of one's own executable", "by_execve", "EPERM")),
 		call("execve of /proc/self/exe", "by_self_link", "EPERM"),
 		call("execve of the loader", "by_loader_execve", "EPERM"),
 		call("execveat of a descriptor", "by_descriptor", "ENOSYS"),
@@ -75,6 +81,5 @@ func linuxExec() []Probe {
 		call("execveat of the loader", "by_loader", "ENOSYS"),
 		call("execveat of a copy in memory", "by_memory", "EPERM"),
 		Probe{Name: "execveat that only asks", Act: "check_only", Code: "ENOSYS", NoControl: mayBeReserved},
-		Probe{Name: "execve of a file of the input", Act: "by_input", Code: "EPERM", NoControl: "a file of the input is no program outside either"},
 	)
 }

@@ -3,7 +3,7 @@ package prove
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
+	"runtime"
 )
 
 // familyFiles are the rows whose acts have files of their own in the input.
@@ -12,8 +12,8 @@ const familyFiles = "Creating and changing files"
 // targetDirectories are the acts that have files of their own, and the place for all others.
 func targetDirectories() []string {
 	dirs := []string{"shared"}
-	for _, p := range slices.Concat(nativeFiles(), linuxFiles(), linuxAMD64()) {
-		if p.Family == familyFiles {
+	for _, p := range nativeProbes(runtime.GOOS, runtime.GOARCH) {
+		if p.Family == familyFiles && here(p.Only) {
 			dirs = append(dirs, p.Act)
 		}
 	}
@@ -43,12 +43,18 @@ func (s *fixture) lookNative(seen map[string]string) {
 		made, _ := filepath.Glob(at + "/n*")
 		seen["native "+dir] = fingerprint(append(made, at, at+"/f", at+"/g")...)
 	}
+	if !here("linux") {
+		return
+	}
 	seen["policy scheduled"] = s.victims["scheduled"].stat(policyField)
 	limits, _ := readText(fmt.Sprintf("/proc/%d/limits", s.victims["limited"].pid))
 	seen["limits limited"] = limits
 }
 
-// nativeVictims are processes that only native acts aim at.
+// nativeVictims are processes that only native acts aim at, and only those of Linux.
 func nativeVictims() []string {
+	if !here("linux") {
+		return nil
+	}
 	return []string{"tgkilled", "tkilled", "queued", "threadqueued", "pidfdkilled", "limited", "scheduled"}
 }

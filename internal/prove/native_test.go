@@ -14,53 +14,109 @@ import (
 	"time"
 )
 
-// TestNativeTable: every act of the sources is in a row, every row's act is in the sources, and the sources are those that are compiled.
+// TestNativeTable: on each system every row's act is in the sources that are compiled there, and every act of the sources is in a row somewhere.
 func TestNativeTable(t *testing.T) {
-	files, err := fs.Glob(cSources, "native/*.c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	acts, compiled := map[string]bool{}, strings.Join(probeSources(), " ")
-	for _, path := range files {
-		text, err := fs.ReadFile(cSources, path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := regexp.MustCompile(`(?:ACT|LASTING)\((\w+)\)|\{"(\w+)", \w+, 0\}`).FindAllStringSubmatch(string(text), -1)
-		for _, act := range found {
-			acts[act[1]+act[2]] = false
-		}
-		if used := strings.Contains(compiled, filepath.Base(path)); used != (len(found) > 0 || strings.HasSuffix(path, "/probe.c")) {
-			t.Errorf("%s: %d acts, compiled into the probe: %v", path, len(found), used)
+	used := map[string]bool{}
+	for _, host := range [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "arm64"}} {
+		acts := actsOf(t, host[0])
+		for _, p := range ProbesOn(host[0], host[1]) {
+			act, _, _ := strings.Cut(p.Act, " ")
+			if p.Kind != Native {
+				continue
+			}
+			if used[act] = true; !acts[act] {
+				t.Errorf("%s: the sources for %s have no act %q", p.Name, host[0], act)
+			}
+			if strings.ContainsAny(p.Act, "\t\n") {
+				t.Errorf("%s: the list of acts cannot hold %q", p.Name, p.Act)
+			}
 		}
 	}
-	for _, p := range append(nativeProbes("linux", "amd64"), soloActs("amd64")...) {
-		act, _, _ := strings.Cut(p.Act, " ")
-		if _, known := acts[act]; !known {
-			t.Errorf("%s: the sources have no act %q", p.Name, act)
-		}
-		acts[act] = true
-		if strings.ContainsAny(p.Act, "\t\n") {
-			t.Errorf("%s: the list of acts cannot hold %q", p.Name, p.Act)
-		}
+	if actsOf(t, "darwin")["by_self_link"] || actsOf(t, "linux")["look_up"] {
+		t.Error("an act is taken for one of a system that does not compile it")
 	}
-	for act, used := range acts {
-		if !used {
-			t.Errorf("no row has the act %q", act)
+	for _, goos := range []string{"linux", "darwin"} {
+		for act := range actsOf(t, goos) {
+			if !used[act] {
+				t.Errorf("no row has the act %q of %s", act, goos)
+			}
 		}
 	}
 }
 
-// TestNoWarnings: the compiler has nothing to say about the sources, however much it is asked.
+// actsOf are the acts in the sources for a system: what stands between #ifdef __linux__ and #endif is Linux's alone, and after an #else within it
+// everybody else's.
+func actsOf(t *testing.T, goos string) map[string]bool {
+	t.Helper()
+	acts := map[string]bool{}
+	for _, name := range probeSources(goos) {
+		text, err := fs.ReadFile(cSources, "native/"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hidden []bool // by each condition around a line
+		found := 0
+		for line := range strings.Lines(string(text)) {
+			switch {
+			case strings.HasPrefix(line, "#if"):
+				hidden = append(hidden, strings.HasPrefix(line, "#ifdef __linux__") && goos != "linux")
+			case strings.HasPrefix(line, "#else"):
+				hidden[len(hidden)-1] = !hidden[len(hidden)-1]
+			case strings.HasPrefix(line, "#endif"):
+				hidden = hidden[:len(hidden)-1]
+			case !slices.Contains(hidden, true):
+				for _, act := range regexp.MustCompile(`(?:ACT|LASTING)\((\w+)\)|\{"(\w+)", \w+, 0\}`).FindAllStringSubmatch(line, -1) {
+					acts[act[1]+act[2]] = true
+					found++
+				}
+			}
+		}
+		if found == 0 && name != "probe.c" {
+			t.Errorf("%s has no acts for %s", name, goos)
+		}
+	}
+	return acts
+}
+
+// TestNoWarnings: the compiler has nothing to say about the sources, however much it is asked, nor about those for a system that is no Linux.
 func TestNoWarnings(t *testing.T) {
 	dir := t.TempDir()
 	if err := writeSources(dir); err != nil {
 		t.Fatal(err)
 	}
-	build := osexec.CommandContext(t.Context(), "cc", slices.Concat(compilerFlags(), []string{"-Wextra", "-Werror", "-fsyntax-only", "addon.c"}, probeSources())...)
-	build.Dir = dir
-	if said, err := build.CombinedOutput(); err != nil || len(said) > 0 {
-		t.Errorf("%v\n%s", err, said)
+	for goos, words := range map[string][]string{"linux": nil, "darwin": {"-U__linux__"}} {
+		build := osexec.CommandContext(t.Context(), "cc", slices.Concat(compilerFlags(), words, []string{"-Wextra", "-Werror", "-fsyntax-only", "addon.c"}, probeSources(goos))...)
+		build.Dir = dir
+		if said, err := build.CombinedOutput(); err != nil || len(said) > 0 {
+			t.Errorf("for %s: %v\n%s", goos, err, said)
+		}
+	}
+}
+
+// TestNothingOfLinux: what is compiled on macOS includes no header that only Linux has, and names no place that only Linux has.
+func TestNothingOfLinux(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeSources(dir); err != nil {
+		t.Fatal(err)
+	}
+	for goos, clean := range map[string]bool{"darwin": true, "linux": false} { // of Linux itself both are found
+		words := map[string][]string{"darwin": {"-U__linux__"}}[goos]
+		build := osexec.CommandContext(t.Context(), "cc", slices.Concat([]string{"-std=gnu17", "-fdirectives-only", "-E", "-P"}, words, probeSources(goos))...)
+		build.Dir = dir
+		text, err := build.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		deps := osexec.CommandContext(t.Context(), "cc", slices.Concat([]string{"-std=gnu17", "-H", "-fsyntax-only"}, words, probeSources(goos))...)
+		deps.Dir = dir
+		included, err := deps.CombinedOutput()
+		if err != nil {
+			t.Fatal(err)
+		}
+		header := regexp.MustCompile(`(?m)^\. \S*/(linux/\S+|sys/(prctl|sendfile|epoll|eventfd|timerfd|personality|inotify|fanotify|syscall|xattr|statfs)\.h)$`).Find(included)
+		if place := regexp.MustCompile(`"/proc\b|"/dev/shm`).Find(text); (place == nil && header == nil) != clean {
+			t.Errorf("for %s: a place %q, a header %q", goos, place, header)
+		}
 	}
 }
 

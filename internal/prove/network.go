@@ -5,6 +5,8 @@ func network() []Probe {
 	const (
 		address = "look up an address that is one"
 		input   = "fetch before the run, and put what came into its input"
+
+		systemName = "a name, looked up through the system"
 	)
 	table := family("Connecting", address, input, []Probe{
 		{Name: "TCP over IPv4", Act: `return await connect({ host: "127.0.0.1", port: w.tcp4 })`, Code: "EPERM", Evidence: strangers("tcp4")},
@@ -20,7 +22,9 @@ func network() []Probe {
 			const socket = dgram.createSocket("udp4");
 			const [failed] = await Promise.race([once(socket, "error").then(([e]) => [e]), new Promise((done) => socket.send("x", w.udp, "127.0.0.1", (e) => done([e])))]);
 			if (failed) throw failed;`, Code: "EPERM", Evidence: datagrams("udp")},
-		{Name: "a name, looked up through the system", Act: `return (await dns.promises.lookup("localhost", { family: 4 })).address`, Code: "ENOTFOUND", Evidence: says("127.0.0.1")},
+		{Name: systemName, Act: `return (await dns.promises.lookup("localhost", { family: 4 })).address`, Code: "ENOTFOUND", Only: "linux", Evidence: says("127.0.0.1")},
+		{Name: systemName, Act: `return (await dns.promises.lookup("broadcasthost", { family: 4 })).address`, Code: "ENOTFOUND", MacCode: "ENOTFOUND or EAI_AGAIN", Only: "darwin",
+			NoControl: "whether the host knows the name is its owner's to say", Evidence: says("255.255.255.255")}, // of Apple's /etc/hosts; localhost may need no file there
 		{Name: "a name, asked of a server", Act: `
 			const resolver = new dns.promises.Resolver({ timeout: 300, tries: 1 });
 			resolver.setServers([w.resolver]);

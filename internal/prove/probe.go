@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 	"strings"
@@ -29,9 +30,10 @@ type Probe struct {
 	Kind      Kind
 	Act       string
 	Code      string // what the program is told on Linux: an errno's name, Node's code, or Nothing; empty for an allowed act
-	MacCode   string // what it is expected to be told on macOS; empty means Code where that is Node's own, and else EPERM
+	MacCode   string // what it is expected to be told on macOS, of several words any; empty means Code where that is Node's own, and else EPERM
 	Twin      string // of a denied act: the name of an allowed one close by, which shows that it is denied and not merely broken
 	NoControl string // why the act is not done unconfined: it would harm the host, or needs rights this user lacks; empty when it is done
+	MacAlone  string // the same for macOS alone
 	Instead   string // what a program can do instead, for people; may be empty
 	Only      string // the GOOS that has what the act aims at; empty for every one
 	Owner     bool   // unconfined it is done by the daemon's own user, which under root is not a run's: see above
@@ -47,6 +49,8 @@ type Evidence struct {
 	look func(v *view) (found string, weak bool)
 	// inherited marks a look at what a process may have from its parent: where the suite itself is no weaker, the control cannot be.
 	inherited bool
+	// tool is a program of the host that a look asks. Where it is missing the row stays untried.
+	tool string
 }
 
 // Allowed says whether the act must take place confined.
@@ -65,6 +69,15 @@ func (p Probe) CodeOn(goos string) string {
 	return "EPERM"
 }
 
+// orElse stands between the words of a code where any of them will do.
+const orElse = " or "
+
+// Unpromised, as the MacCode of a row that only Linux has, says that macOS has what it aims at, and that the boundary there is not known to deny it.
+const Unpromised = "not promised"
+
+// meets says whether what a program was told is what it was to be told.
+func meets(want, told string) bool { return slices.Contains(strings.Split(want, orElse), told) }
+
 // ofNode tells Node's own codes and the names of errors from those that a kernel gave.
 func ofNode(code string) bool {
 	switch code {
@@ -82,9 +95,15 @@ func Probes() []Probe { return ProbesOn(runtime.GOOS, runtime.GOARCH) }
 
 // ProbesOn is the table of another host, to be read there.
 func ProbesOn(goos, goarch string) []Probe {
-	table := slices.Concat(looks(), inherited(), writes(), reads(), privateReads(), systemReads(), network(), programs(), signals(), nativeCode(), allowed(),
-		replacements(), nativeProbes(goos, goarch), soloActs(goarch))
-	return slices.DeleteFunc(table, func(p Probe) bool { return p.Only != "" && p.Only != goos })
+	table := slices.Concat(looks(), macLooks(), inherited(), writes(), reads(), privateReads(), systemReads(), network(), programs(), signals(), nativeCode(),
+		allowed(), macActs(), replacements(), nativeProbes(goos, goarch), soloActs(goarch))
+	table = slices.DeleteFunc(table, func(p Probe) bool { return p.Only != "" && p.Only != goos })
+	for i, p := range table {
+		if goos == "darwin" {
+			table[i].NoControl = cmp.Or(p.NoControl, p.MacAlone)
+		}
+	}
+	return table
 }
 
 // here says whether a place for one operating system is for this one.

@@ -3,6 +3,7 @@ package prove
 import (
 	"math"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,11 +24,20 @@ func beOrdinary(undo *cleanup) {
 			continue
 		}
 		// Also where nothing seems to change: Go raises its own limit on descriptors alone, and hands on the old one until it is set.
-		raised := syscall.Rlimit{Cur: was.Max, Max: was.Max}
+		raised := syscall.Rlimit{Cur: mostSoft(runtime.GOOS, kind, was.Max), Max: was.Max}
 		if syscall.Setrlimit(kind, &raised) == nil {
 			undo.later(func() { _ = syscall.Setrlimit(kind, &was) })
 		}
 	}
+}
+
+// mostSoft is the highest soft limit of a kind below a hard one. macOS takes none of open files above OPEN_MAX, 10240, so that to raise it all the way
+// would fail, and leave the old one.
+func mostSoft(goos string, kind int, hard uint64) uint64 {
+	if goos == "darwin" && kind == syscall.RLIMIT_NOFILE {
+		return min(hard, 10240)
+	}
+	return hard
 }
 
 // room is what a row needs that a hard limit may not leave.

@@ -24,7 +24,7 @@ type subject struct {
 // does says whether a row is for this subject to act, or for the host to look at while it does.
 func (c *subject) does(p Probe) bool {
 	if c.kind == JavaScript && p.Kind == Look {
-		return true
+		return p.Evidence.tool == "" || hasTool(p.Evidence.tool)
 	}
 	return p.Kind == c.kind && (c.addon != "" || !p.needsNative())
 }
@@ -37,9 +37,10 @@ func (c *subject) program(table []Probe) files {
 	if c.kind == Native {
 		return files{"runner.mjs": "// The native probe is in Node's place.\n"}
 	}
-	f := files{"runner.mjs": source(javaScript, "js/runner.mjs"), "cue.mjs": source(javaScript, "js/cue.mjs"), "again.mjs": source(javaScript, "js/again.mjs")}
-	f["acts.mjs"] = source(javaScript, "js/imports.mjs") + module("acts", table, func(p Probe) bool { return p.Name != becoming }) +
-		module("last", table, func(p Probe) bool { return p.Name == becoming })
+	f := files{"runner.mjs": source(javaScript, "js/runner.mjs"), "cue.mjs": source(javaScript, "js/cue.mjs"), "again.mjs": source(javaScript, "js/again.mjs"),
+		"reborn.mjs": source(javaScript, "js/reborn.mjs")}
+	f["acts.mjs"] = source(javaScript, "js/imports.mjs") + module("acts", table, func(p Probe) bool { return !comesLast(p) }) +
+		module("last", table, comesLast)
 	f.addTargets("program")
 	if c.addon != "" {
 		f["addon.node"] = c.addon

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	"confined/internal/confine"
@@ -93,9 +94,13 @@ func (s *suite) tell(row *pins.Row) {
 
 // makeRoom makes the scratch directory, and removes what killed suites left.
 func (s *suite) makeRoom(context.Context) error {
-	if most := (&view{pid: os.Getpid()}).most("Max open files"); most < uint64(bounds.MaxDescriptors) {
-		return fmt.Errorf("the suite's own hard limit of open files is %d, and its runs need %d; cure: raise it where the suite is started (ulimit -Hn, LimitNOFILE=)",
-			most, bounds.MaxDescriptors)
+	var most syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &most); err != nil {
+		return fmt.Errorf("the suite's own limit of open files: %w", err)
+	}
+	if most.Max < uint64(bounds.MaxDescriptors) {
+		return fmt.Errorf("the suite's own hard limit of open files is %d, and its runs need %d; cure: raise it where the suite is started (ulimit -Hn%s)",
+			most.Max, bounds.MaxDescriptors, map[string]string{"linux": ", LimitNOFILE="}[runtime.GOOS])
 	}
 	state, err := filepath.EvalSymlinks(s.State)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestSuiteDigest(t *testing.T) {
 	for what, change := range map[string]func(*Probe){
 		"another family": func(p *Probe) { p.Family += "x" }, "another name": func(p *Probe) { p.Name += "x" }, "another kind": func(p *Probe) { p.Kind = Look },
 		"another act": func(p *Probe) { p.Act += "x" }, "another code": func(p *Probe) { p.Code += "x" }, "another code on macOS": func(p *Probe) { p.MacCode += "x" },
-		"another twin": func(p *Probe) { p.Twin += "x" }, "another reason": func(p *Probe) { p.NoControl += "x" }, "another way out": func(p *Probe) { p.Instead += "x" },
+		"another twin": func(p *Probe) { p.Twin += "x" }, "another reason": func(p *Probe) { p.NoControl += "x" }, "another reason on macOS": func(p *Probe) { p.MacAlone += "x" }, "another way out": func(p *Probe) { p.Instead += "x" },
 		"another system": func(p *Probe) { p.Only += "x" }, "another user": func(p *Probe) { p.Owner = true }, "other evidence": func(p *Probe) { p.Evidence.Text += "x" },
 		"a letter that moved": func(p *Probe) { p.Family, p.Name = "", "ab" },
 	} {

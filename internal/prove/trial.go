@@ -69,7 +69,8 @@ func (p *trial) await(ctx context.Context, said chan struct{}) error {
 	}
 }
 
-// goOn lets the process go on. The handle, not the number, is what the signal goes to.
+// goOn lets the process go on. On Linux the handle, not the number, is what the signal goes to. macOS has no such handle: of a process that ended by
+// itself, and was reaped, the number is signalled, and could in principle be another's by then.
 func (p *trial) goOn() {
 	<-p.started
 	_ = p.process.Signal(syscall.SIGUSR2) // one that has ended is told so by await

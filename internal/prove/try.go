@@ -18,7 +18,7 @@ func (s *suite) try(ctx context.Context, kind Kind, c *subject) error {
 			alone = append(alone, p)
 		case c != nil && c.does(p):
 			table = append(table, p)
-		case p.Kind == kind:
+		case p.Kind == kind, p.Kind == Look && kind == JavaScript:
 			untried = append(untried, p)
 		}
 	}
@@ -148,6 +148,9 @@ func (s *suite) tryUnconfined(ctx context.Context, c *subject, u user, table []P
 
 // newFixture makes a fixture, and says what its process will be held against.
 func (s *suite) newFixture(c *subject, slot string, u user, table []Probe, undo *cleanup) (*fixture, error) {
+	if err := s.daemon.leaveOpen(); err != nil { // the launch has closed it by now to all that is started after it
+		return nil, err
+	}
 	fixture, err := newFixture(s.daemon, slot, u, undo)
 	if err != nil {
 		return nil, err

@@ -65,13 +65,22 @@ func nice(pid int) string {
 // policyField is how a process is scheduled, of [statOf].
 const policyField = 38
 
-// stat is a field of /proc/PID/stat, counted from the state; empty where there is no /proc, or no such process.
+// stat is a field of Linux's /proc/PID/stat, counted from the state; empty where there is no /proc, or no such process.
 func (v *victim) stat(field int) string {
 	fields := statOf(v.pid)
 	if field >= len(fields) {
 		return ""
 	}
 	return fields[field]
+}
+
+// state is T for a process that is stopped, Z for one that has ended, another letter for others; empty where there is no such process.
+func (v *victim) state() string {
+	if here("linux") {
+		return v.stat(0)
+	}
+	p, _ := processOf(v.pid)
+	return p.state
 }
 
 // statOf are the fields of /proc/PID/stat from the state on. The name before them may hold anything, also spaces and parentheses.

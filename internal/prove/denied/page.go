@@ -19,6 +19,14 @@ What JavaScript cannot ask for, a program in C asks for in Node's place, so that
 lines with ` + "`native:`" + ` before their names. Who is told so by a program in JavaScript has found the call behind it.
 `
 
+// macAlone stands before what has no line on Linux.
+const macAlone = `
+## On macOS alone
+
+Ways that Linux does not have: other spellings of a path, programs that speak for the system, Mach, the tables of processes. Native and other acts stand
+together here.
+`
+
 // writer writes down what is denied on Linux, and beside it what macOS is expected to say.
 type writer struct {
 	strings.Builder
@@ -29,6 +37,11 @@ type writer struct {
 // what is native.
 func page(head string, linux, darwin []prove.Probe) string {
 	mac := map[string]string{}
+	for _, p := range linux {
+		if p.MacCode == prove.Unpromised {
+			mac[p.Name] = p.MacCode
+		}
+	}
 	for _, p := range darwin {
 		mac[p.Name] = p.CodeOn("darwin")
 	}
@@ -37,7 +50,28 @@ func page(head string, linux, darwin []prove.Probe) string {
 		out.family(name, slices.DeleteFunc(slices.Clone(linux), func(p prove.Probe) bool { return p.Family != name || p.Kind == prove.Native }))
 		native.family(name, slices.DeleteFunc(slices.Clone(linux), func(p prove.Probe) bool { return p.Family != name || p.Kind != prove.Native }))
 	}
-	return generated + head + out.String() + calls + native.String()
+	return generated + head + out.String() + calls + native.String() + onlyOnMac(linux, darwin)
+}
+
+// onlyOnMac is the section of what only macOS has: what is tried there, and a list of what the host looks at.
+func onlyOnMac(linux, darwin []prove.Probe) string {
+	var rows, looks []string
+	for _, p := range darwin {
+		switch known := slices.ContainsFunc(linux, func(l prove.Probe) bool { return l.Name == p.Name }); {
+		case p.Kind == prove.Look:
+			looks = append(looks, p.Name)
+		case !known && !p.Allowed():
+			rows = append(rows, fmt.Sprintf("| %s | %s |", cell(short(p.Name)), code(p.CodeOn("darwin"))))
+		}
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	text := macAlone + "\n| tried | macOS |\n|---|---|\n" + strings.Join(rows, "\n") + "\n"
+	if len(looks) > 0 {
+		text += "\nFrom outside, the host finds of the live process: " + list(looks) + ".\n"
+	}
+	return text
 }
 
 func families(table []prove.Probe) []string {
@@ -189,15 +223,23 @@ func counted(rows []prove.Probe) string {
 	return fmt.Sprintf("%d acts are denied, %d of them without an unconfined control", len(rows), unmatched)
 }
 
-// code is a code as a cell; the act finds nothing, and no error says so, where it is prove.Nothing.
+// code is a code as a cell, or several of which any will do; the act finds nothing, and no error says so, where it is prove.Nothing.
 func code(name string) string {
 	switch name {
 	case "":
 		return "–"
-	case prove.Nothing:
-		return "*nothing*"
+	case prove.Unpromised:
+		return "*" + name + "*"
 	}
-	return "`" + name + "`"
+	var cells []string
+	for _, one := range strings.Split(name, " or ") {
+		if one == prove.Nothing {
+			cells = append(cells, "*nothing*")
+		} else {
+			cells = append(cells, "`"+one+"`")
+		}
+	}
+	return strings.Join(cells, " or ")
 }
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

@@ -15,6 +15,9 @@ func TestPage(t *testing.T) {
 		{Family: "connecting", Name: "TCP", Kind: prove.JavaScript, Code: "EPERM", Twin: "a number", Instead: "send input"},
 		{Family: "files", Name: "read a file", Kind: prove.JavaScript},
 		{Family: "connecting", Name: "an abstract socket", Kind: prove.JavaScript, Code: "EPERM", Only: "linux", Twin: "a number", Instead: "send input"},
+		{Family: "connecting", Name: "a pair", Kind: prove.JavaScript, Code: "EPERM", Only: "linux", MacCode: prove.Unpromised, Twin: "a number", Instead: "send input"},
+		{Family: "ports", Name: "native: a port", Kind: prove.Native, Code: "EPERM", MacCode: "EPERM or NONE", Only: "darwin", Twin: "native: a pipe"},
+		{Family: "the process", Name: "a Mac's variables", Kind: prove.Look, Only: "darwin"},
 		{Family: "packets", Name: "native: raw | packet", Kind: prove.Native, Code: "EPERM", MacCode: "EACCES", NoControl: "needs rights", Twin: "native: a pipe"},
 		{Family: "files", Name: "write in home", Kind: prove.JavaScript, Code: "EROFS", Twin: "read a file", Instead: "print"},
 		{Family: "files", Name: "write in /tmp", Kind: prove.JavaScript, Code: "ENOENT", Twin: "read a file", Instead: "print"},
@@ -24,17 +27,19 @@ func TestPage(t *testing.T) {
 		{Family: "files", Name: "native: read a file", Kind: prove.Native},
 	}
 	darwin := slices.DeleteFunc(slices.Clone(table), func(p prove.Probe) bool { return p.Only == "linux" })
-	got := page("# Head\n", table, darwin)
+	linux := slices.DeleteFunc(slices.Clone(table), func(p prove.Probe) bool { return p.Only == "darwin" })
+	got := page("# Head\n", linux, darwin)
 	const want = generated + `# Head
 
 ### Connecting
 
-2 acts are denied. Instead: send input.
+3 acts are denied. Instead: send input.
 
 | tried | Linux | macOS |
 |---|---|---|
 | TCP | «EPERM» | «EPERM» |
 | an abstract socket | «EPERM» | – |
+| a pair | «EPERM» | *not promised* |
 
 Allowed, and tried too: a number.
 
@@ -67,6 +72,12 @@ One act is denied, without an unconfined control.
 | raw \| packet | «EPERM» | «EACCES» |
 
 Allowed, and tried too: a pipe.
+` + macAlone + `
+| tried | macOS |
+|---|---|
+| a port | «EPERM» or *nothing* |
+
+From outside, the host finds of the live process: a Mac's variables; no capability.
 `
 	if want := strings.NewReplacer("«", "`", "»", "`").Replace(want); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -1,16 +1,16 @@
 // Ways for two processes to meet without a file between them, and the ones a process has with itself.
 #include "probe.h"
-#ifdef __linux__
-#include <linux/futex.h>
-#include <mqueue.h>
 #include <semaphore.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
+#ifdef __linux__
+#include <linux/futex.h>
+#include <mqueue.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #endif
@@ -20,19 +20,10 @@ static int plain_pipe(void) {
 	return result(pipe(p));
 }
 
-#ifdef __linux__
 static int shared_memory(void) {
 	int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
 	if (id == -1) return errno;
 	return result(shmctl(id, IPC_RMID, NULL));
-}
-static int attach_memory(void) { // an id that may be nobody's: unconfined the kernel looks for it
-	int r = shmat(0x7fffffff, NULL, SHM_RDONLY) == (void *)-1 ? errno : 0;
-	return r == EINVAL || r == EIDRM ? 0 : r;
-}
-static int list_memory(void) {
-	struct shmid_ds d;
-	return result(shmctl(0, SHM_INFO, &d));
 }
 static int semaphores(void) {
 	int id = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
@@ -47,11 +38,6 @@ static const char *name(void) {
 	snprintf(text, sizeof text, "/confined-probe-%d", getpid());
 	return text;
 }
-static int message_queue(void) {
-	mqd_t q = mq_open(name(), O_CREAT | O_EXCL | O_RDWR, 0600, NULL);
-	if (q == (mqd_t)-1) return errno;
-	return result(mq_unlink(name()));
-}
 static int named_memory(void) {
 	int fd = shm_open(name(), O_CREAT | O_EXCL | O_RDWR, 0600);
 	return fd < 0 ? errno : result(shm_unlink(name()));
@@ -61,6 +47,21 @@ static int named_semaphore(void) {
 	if (s == SEM_FAILED) return errno;
 	sem_close(s);
 	return result(sem_unlink(name()));
+}
+
+#ifdef __linux__
+static int attach_memory(void) { // an id that may be nobody's: unconfined the kernel looks for it
+	int r = shmat(0x7fffffff, NULL, SHM_RDONLY) == (void *)-1 ? errno : 0;
+	return r == EINVAL || r == EIDRM ? 0 : r;
+}
+static int list_memory(void) {
+	struct shmid_ds d;
+	return result(shmctl(0, SHM_INFO, &d));
+}
+static int message_queue(void) {
+	mqd_t q = mq_open(name(), O_CREAT | O_EXCL | O_RDWR, 0600, NULL);
+	if (q == (mqd_t)-1) return errno;
+	return result(mq_unlink(name()));
 }
 static int owned_futex(void) { // owned by another process: the answer would say whether it exists
 	uint32_t w = 0;
@@ -94,10 +95,9 @@ static int timer_descriptor(void) { return result(timerfd_create(CLOCK_MONOTONIC
 #endif
 
 const struct act ipc[] = {
-	ACT(plain_pipe),
+	ACT(plain_pipe), ACT(shared_memory), ACT(semaphores), ACT(messages), ACT(named_memory), ACT(named_semaphore),
 #ifdef __linux__
-	ACT(shared_memory), ACT(attach_memory), ACT(list_memory), ACT(semaphores), ACT(messages), ACT(message_queue), ACT(named_memory),
-	ACT(named_semaphore), ACT(owned_futex), ACT(wake_futex), ACT(packet_pipe), ACT(packets_later), ACT(notification_pipe), ACT(pipe_size), ACT(pipe_size_asked),
+	ACT(attach_memory), ACT(list_memory), ACT(message_queue), ACT(owned_futex), ACT(wake_futex), ACT(packet_pipe), ACT(packets_later), ACT(notification_pipe), ACT(pipe_size), ACT(pipe_size_asked),
 	ACT(event_counter), ACT(epoll), ACT(timer_descriptor),
 #endif
 	END};

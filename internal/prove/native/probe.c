@@ -144,7 +144,14 @@ static void report(int r) {
 }
 
 static const struct act *find(const char *name) {
-	static const struct act *const families[] = {start, files, reads, network, processes, execlock, others, locks, memory, kernel, host, ipc, limits};
+	static const struct act *const families[] = {
+		start, files, reads, network, processes, execlock, others, memory, host, ipc, limits,
+#ifdef __linux__
+		locks, kernel,
+#else
+		mac,
+#endif
+	};
 	for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
 		for (const struct act *a = families[f]; a->name != NULL; a++)
 			if (!strcmp(a->name, name)) return a;
@@ -190,15 +197,20 @@ static void act_on(char *name, char *act, int alone) {
 	if (alone || a->lasts || !apart(a)) perform(a);
 }
 
+static int parent;
 static volatile sig_atomic_t told;
 static void on_signal(int unused) { (void)unused; told = 1; }
 
-// pause_after prints a line and waits for SIGUSR2. The signal may come between the question and the wait, so the wait is a short one.
+// pause_after prints a line and waits for SIGUSR2. The signal may come between the question and the wait, so the wait is a short one. For a host
+// that is gone nobody waits: the parent is another one then.
 static void pause_after(const char *line) {
 	told = 0;
 	puts(line);
 	fflush(stdout);
-	while (!told) usleep(2000);
+	while (!told) {
+		usleep(2000);
+		if (getppid() != parent) exit(3);
+	}
 }
 
 // do_list does all of it or, resumed, what comes after a row.
@@ -223,16 +235,19 @@ static void admit(void) {
 	if (read(0, &byte, 1) != 1 || byte != 0x67) exit(125);
 	if (write(3, record, sizeof record - 1) < 0) errno = 0; // unconfined nobody listens there
 	close(3);
-	if (chdir(join(getenv("HOME"), "../input")) == -1) {
+#ifdef __linux__
+	if (chdir(join(getenv("HOME"), "../input")) == -1) { // elsewhere it is where the process starts
 		perror("input");
 		exit(2);
 	}
+#endif
 }
 
 int main(int argc, char **argv) {
 	look_at_start();
 	signal(SIGXFSZ, SIG_IGN); // an act may write to a file where none may grow: that is then EFBIG
 	self = argv[0];
+	parent = getppid();
 	if (argc == 2 && !strcmp(argv[1], "--version")) return puts("v1.0.0") < 0;
 	if (argc == 3 && (!strcmp(argv[1], "executed") || !strcmp(argv[1], "resumed"))) { // by an act of execlock.c
 		row = argv[2];
@@ -242,10 +257,10 @@ int main(int argc, char **argv) {
 		do_list(row);
 		return 0;
 	}
-	if (argc < 4 || getenv("HOME") == NULL) return 2;
+	if (argc < 3 || getenv("HOME") == NULL) return 2;
 	admit();
 	world_text = slurp("world.txt");
-	if (argc == 6 && !strcmp(argv[4], "act")) act_on(argv[5], argv[5], 1);
+	if (argc > 4 && !strcmp(argv[argc - 2], "act")) act_on(argv[argc - 1], argv[argc - 1], 1);
 	else do_list(NULL);
 	return 0;
 }

@@ -24,7 +24,12 @@ struct act {
 #define LASTING(name) {#name, name, 1}
 #define END {NULL, NULL, 0}
 
-extern const struct act start[], files[], reads[], network[], processes[], execlock[], others[], locks[], memory[], kernel[], host[], ipc[], limits[];
+extern const struct act start[], files[], reads[], network[], processes[], execlock[], others[], memory[], host[], ipc[], limits[];
+#ifdef __linux__
+extern const struct act locks[], kernel[];
+#else
+extern const struct act mac[]; // what is no Linux is macOS
+#endif
 
 enum { OWN_WORD = -1 };
 

@@ -19,8 +19,8 @@ static int fork_child(void) {
 	return child_ends(pid);
 }
 static int spawn(void) {
-	char *argv[] = {"true", NULL};
-	int pid, r = posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ);
+	char *argv[] = {"sh", "-c", ":", NULL};
+	int pid, r = posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ);
 	return r ? r : child_ends(pid);
 }
 static void *nothing_more(void *unused) { return unused; }
