@@ -15,16 +15,23 @@ TESTFLAGS ?=
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 18
 
-demo: ## build, fetch Node, run examples/hello on a daemon of its own, judge the result
-	@packaging/need.sh host go npm curl jq
-	@$(MAKE) --no-print-directory node build
+# On a Mac, Node is CONFINED_NODE, or the one in PATH.
+ifeq ($(shell uname -s),Darwin)
+demo_parts := build
+else
+demo_parts := node build
+endif
+
+demo: ## build, fetch Node (macOS: prove yours), run examples/hello on a daemon of its own, judge the result
+	@packaging/need.sh host go node curl jq
+	@$(MAKE) --no-print-directory $(demo_parts)
 	@packaging/demo.sh
 
 # The race detector sees one process. The tests of e2e drive others, and are
 # compiled as `make build` compiles. Many of them wait, so more run at once than
 # there are processors.
 test: ## every test; those that test their own process with the race detector
-	@packaging/need.sh host go cc npm curl jq python3 dash
+	@packaging/need.sh linux go cc npm curl jq python3 dash
 	@$(MAKE) --no-print-directory node tools
 	dir="$$(packaging/fit-dir.sh test)" && export TMPDIR="$$dir" && \
 	go test -race -shuffle=on $(TESTFLAGS) $$(go list ./... | grep -v '/e2e$$') && \
@@ -34,12 +41,12 @@ test: ## every test; those that test their own process with the race detector
 NODE :=
 
 prove-all: ## the boundary suite with every Node of internal/pins/proven.txt
-	@packaging/need.sh host go cc npm setpriv
+	@packaging/need.sh linux go cc npm setpriv
 	@$(MAKE) --no-print-directory build
 	@packaging/prove-all.sh
 
 prove-new: ## the boundary suite with the official Node of version NODE, which is added to that table
-	@packaging/need.sh host go cc npm setpriv
+	@packaging/need.sh linux go cc npm setpriv
 	@packaging/prove-new.sh "$(NODE)"
 
 # How often the fault table runs, as in `make faults ROUNDS=3`. Under make test
@@ -47,7 +54,7 @@ prove-new: ## the boundary suite with the official Node of version NODE, which i
 ROUNDS ?= 50
 
 faults: ## the fault table, 50 times in a row with the race detector
-	@packaging/need.sh host go cc npm dash
+	@packaging/need.sh linux go cc npm dash
 	@$(MAKE) --no-print-directory node
 	dir="$$(packaging/fit-dir.sh faults)" && \
 	TMPDIR="$$dir" FAULT_ROUNDS=$(ROUNDS) go test -race -count=1 -timeout=4h -run='^(TestFaults|TestMoreRunsThanSlots)$$' $(TESTFLAGS) ./internal/exec
@@ -57,7 +64,7 @@ faults: ## the fault table, 50 times in a row with the race detector
 BENCH ?= full
 
 bench: ## confined programs against plain node, as ratios
-	@packaging/need.sh host go npm
+	@packaging/need.sh linux go npm
 	@$(MAKE) --no-print-directory node
 	@packaging/bench.sh "$(BENCH)"
 
@@ -65,7 +72,7 @@ bench: ## confined programs against plain node, as ratios
 LOAD ?= 10m
 
 load: ## mixed load at four times the capacity, with a SIGTERM in the middle, judged
-	@packaging/need.sh host go npm
+	@packaging/need.sh linux go npm
 	@$(MAKE) --no-print-directory node build
 	@packaging/load.sh -for $(LOAD)
 
@@ -74,7 +81,7 @@ SOAK ?= 10m
 SEED ?=
 
 soak: ## hostile load on daemons that are killed now and then, judged from outside all the time
-	@packaging/need.sh host go npm
+	@packaging/need.sh linux go npm
 	@$(MAKE) --no-print-directory node
 	dir="$$(packaging/fit-dir.sh soak)" && TMPDIR="$$dir" CONFINE_SOAK=$(SOAK) CONFINE_SOAK_SEED=$(SEED) \
 		CGO_ENABLED=0 go test -trimpath -v -count=1 -timeout=0 -run='^TestSoak$$' ./e2e
@@ -87,6 +94,7 @@ node: ## the Node of the tests, or the one of version NODE, into .node
 	@packaging/fetch-node.sh "$(NODE)"
 
 tools: ## what else tests need from npm, pinned: tools that run inside, and Nodes for macOS to read
+	@packaging/need.sh linux
 	@packaging/fetch-tools.sh packaging/tools
 	@packaging/fetch-darwin.sh
 
@@ -94,15 +102,17 @@ generate: ## the HTTP code from openapi.yaml, docs/denied.md from the boundary s
 	@packaging/need.sh go
 	go generate ./internal/httpapi ./client/api ./internal/prove/denied
 
-check: ## formatting, vet for every platform, tidy modules, generated code
+check: ## formatting, vet for every platform, a build for macOS, tidy modules, generated code
 	@packaging/need.sh go
 	@unformatted="$$(gofmt -l .)"; test -z "$$unformatted" || { echo "not formatted, run make fmt: $$unformatted" >&2; exit 1; }
 	@$(MAKE) --no-print-directory vet
+	dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && \
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build -trimpath -o "$$dir/" ./...
 	go mod tidy -diff
 	@packaging/check-generated.sh
 
 lint: ## openapi.yaml by a linter, and its types by a TypeScript compiler
-	@packaging/need.sh npm
+	@packaging/need.sh linux npm
 	@packaging/contract/check.sh
 
 fmt: ## format all Go code

@@ -11,7 +11,8 @@ fail() { echo "proven: $1" >&2; exit 1; }
 case "$(uname -sm)" in
 "Linux x86_64") here="linux amd64" ;;
 Linux*) fail "the proven Nodes are linux-x64 builds and this machine is $(uname -m); running there comes with later work" ;;
-*) fail "the proven Nodes are Linux builds; on $(uname -s) nothing runs yet, the macOS boundary comes with later work" ;;
+Darwin*) fail "no Node is built in for macOS, since nobody has proven one there: unpack nodejs.org's Node 26.8.1 for macOS (arm64), then see docs/prove-on-mac.md" ;;
+*) fail "the proven Nodes are Linux builds, and nothing runs on $(uname -s)" ;;
 esac
 
 while read -r os arch version rest; do

@@ -53,7 +53,7 @@ func newFlagSet(command string) *flag.FlagSet {
 
 // placeFlags are those that serve and doctor share.
 func (c *config) placeFlags(fs *flag.FlagSet) {
-	fs.StringVar(&c.root, "root", "", "private directory on ext4, xfs or btrfs that holds the slots (default ~/.confined/root)")
+	fs.StringVar(&c.root, "root", "", "private directory on ext4, xfs or btrfs (macOS: APFS) that holds the slots (default ~/.confined/root)")
 	fs.StringVar(&c.socket, "socket", "", "Unix socket to listen on, in a private directory (default ~/.confined/socket)")
 	c.proofFlags(fs)
 	fs.IntVar(&c.maxRetained, "max-retained", defaultMaxRetained, "entries the root may hold, live runs included, 1 to 64")

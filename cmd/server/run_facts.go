@@ -71,13 +71,14 @@ func processFactsText(p api.ProcessFacts, b api.Bounds) []string {
 
 // signalFacts says by whom a signal came, as far as the daemon knows. The CPU
 // time beside its bound lets the reader see that the kernel enforced it, which
-// counts in ticks and so can be early by what the usage says.
+// counts in ticks and so can be early by what the usage says. Linux enforces by
+// SIGKILL, macOS by one SIGXCPU.
 func signalFacts(name string, p api.ProcessFacts, b api.Bounds) string {
 	if p.KillSent || p.Usage == nil {
 		return name
 	}
 	spent := p.Usage.UserMs + p.Usage.SystemMs
-	if name == "SIGKILL" && spent >= 0.8*1000*float64(b.CPUSeconds) {
+	if (name == "SIGKILL" || name == "SIGXCPU") && spent >= 0.8*1000*float64(b.CPUSeconds) {
 		return fmt.Sprintf("%s, not from the daemon, at %.0f ms of the %d s of CPU time allowed (the kernel counts it in ticks: this is what the CPU limit looks like)", name, spent, b.CPUSeconds)
 	}
 	return fmt.Sprintf("%s, not from the daemon, after %.0f ms of CPU time (%d s are allowed)", name, spent, b.CPUSeconds)

@@ -31,7 +31,7 @@ func TestFacts(t *testing.T) {
 			change(o)
 		})}
 	}
-	stopped, kill, abort := api.StopReasonTimeout, "SIGKILL", "SIGABRT"
+	stopped, kill, abort, xcpu := api.StopReasonTimeout, "SIGKILL", "SIGABRT", "SIGXCPU"
 	queueFull := &client.ProblemError{Problem: api.Problem{Status: 429, Code: api.ProblemCodeQueueFull, Detail: "all 256 places are taken"}, RetryAfter: 3 * time.Second}
 	faults := &client.ProblemError{Problem: api.Problem{Status: 422, Code: api.ProblemCodeInvalidRequest, Detail: "2 faults; the first: /timeoutMs: 0 is too small",
 		Errors: []api.Fault{{Pointer: "/timeoutMs", Detail: "0 is too small"}, {Pointer: "/program/entry", Detail: "no such file"}}}}
@@ -48,6 +48,12 @@ func TestFacts(t *testing.T) {
 		"killed by the kernel": {with(func(o *api.Observed) {
 			o.Process.Exit, o.Process.Usage = &api.Exit{Signal: &kill}, &api.Usage{UserMs: 30_000, SystemMs: 12}
 		}), "observed, attributable, SIGKILL, not from the daemon, at 30012 ms of the 30 s of CPU time allowed (the kernel counts it in ticks: this is what the CPU limit looks like), 31 ms, 12 bytes of output, run r-1"},
+		"ended by the limit of macOS": {with(func(o *api.Observed) {
+			o.Process.Exit, o.Process.Usage = &api.Exit{Signal: &xcpu}, &api.Usage{UserMs: 30_000, SystemMs: 12}
+		}), "observed, attributable, SIGXCPU, not from the daemon, at 30012 ms of the 30 s of CPU time allowed (the kernel counts it in ticks: this is what the CPU limit looks like), 31 ms, 12 bytes of output, run r-1"},
+		"its own SIGXCPU": {with(func(o *api.Observed) {
+			o.Process.Exit, o.Process.Usage = &api.Exit{Signal: &xcpu}, &api.Usage{UserMs: 20}
+		}), "observed, attributable, SIGXCPU, not from the daemon, after 20 ms of CPU time (30 s are allowed), 31 ms, 12 bytes of output, run r-1"},
 		"killed early by the kernel": {with(func(o *api.Observed) {
 			o.Process.Exit, o.Process.Usage = &api.Exit{Signal: &kill}, &api.Usage{UserMs: 25_000}
 		}), "observed, attributable, SIGKILL, not from the daemon, at 25000 ms of the 30 s of CPU time allowed (the kernel counts it in ticks: this is what the CPU limit looks like), 31 ms, 12 bytes of output, run r-1"},

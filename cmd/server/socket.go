@@ -149,7 +149,9 @@ func inTheWay(path string, info fs.FileInfo) error {
 }
 
 // answered says whether somebody may still be listening: only a refused
-// connection proves that nobody is.
+// connection proves that nobody is. On macOS it may also be one who has more
+// connections waiting than it takes; a daemon of this kind holds its lock, and
+// is not asked.
 func answered(path string) bool {
 	conn, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {

@@ -33,7 +33,7 @@ func withRoot(err error, c config) error {
 
 // fitRoot is a root that serve could have on this host instead.
 func fitRoot(c config) (string, bool) {
-	candidates := []string{"/var/tmp/" + ours("confined-root")}
+	candidates := []string{lastingTemp() + "/" + ours("confined-root")}
 	if os.Geteuid() == 0 {
 		candidates = append([]string{"/var/lib/confined/root"}, candidates...)
 	}
@@ -46,9 +46,19 @@ func fitRoot(c config) (string, bool) {
 	return "", false
 }
 
+// lastingTemp is where everybody may make directories that survive a restart,
+// by the path without symlinks that a root must have: /var is one on macOS.
+func lastingTemp() string {
+	const named = "/var/tmp"
+	if real, err := filepath.EvalSymlinks(named); err == nil {
+		return real
+	}
+	return named
+}
+
 // cannotBeMade is for a directory that serve has to make and cannot.
 func cannotBeMade(dir string, err error) error {
-	base := "/var/tmp/" + ours("confined")
+	base := lastingTemp() + "/" + ours("confined")
 	if os.Geteuid() == 0 {
 		base = "/var/lib/confined"
 	}

@@ -1,8 +1,6 @@
 package ns
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"strings"
@@ -95,12 +93,10 @@ func isMountPoint(parent int, name string) (bool, error) {
 	return st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0, err
 }
 
-// cutEntry takes the first struct linux_dirent64 off what getdents64 read.
-func cutEntry(b []byte) (l listed, rest []byte) {
-	size := binary.NativeEndian.Uint16(b[16:])
-	name, _, _ := bytes.Cut(b[19:size], []byte{0})
-	return listed{string(name), binary.NativeEndian.Uint64(b), uint32(b[18]) << 12}, b[size:]
-}
+func cutEntry(b []byte) (listed, []byte) { return cutLinuxEntry(b) }
+
+// listBytes is how much of a directory is read at once. More is not faster.
+const listBytes = 8 << 10
 
 // takeLease asks for a read lease on a descriptor open for reading. EAGAIN: somebody has the file open or mapped for writing. It needs the
 // file's owner or CAP_LEASE. A broken lease sends SIGIO, which the Go runtime drops unless a program asked os/signal for it.

@@ -4,7 +4,10 @@ package ns
 
 import "errors"
 
-const fitFileSystems = "a supported operating system"
+const (
+	fitFileSystems = "a supported operating system"
+	listBytes      = 8 << 10
+)
 
 var errUnsupported = errors.New("namespaces are kept on linux and darwin only")
 

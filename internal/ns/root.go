@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"confined/internal/pins"
 )
 
 // MaxSlots is the largest Config.MaxRetained.
@@ -88,7 +90,7 @@ type Root struct {
 // Open opens the root and establishes that it is a directory named by its canonical path, owned by this process's effective user, closed to
 // everybody else, and on a file system where a change cannot hide. Every refusal is a *RootError. It makes nothing.
 func (p *Pool) Open() (*Root, error) {
-	fd, err := openCanonical(p.root)
+	fd, err := openCanonical(p.root, pins.SpelledOnDisk)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +102,18 @@ func (p *Pool) Open() (*Root, error) {
 }
 
 // openCanonical opens the directory that root names when no symbolic link is on the way: root is its own real path, and the handle is on
-// the very inode that this path names.
-func openCanonical(root string) (int, error) {
+// the very inode that this path names. And root is spelled as the disk has it, which spelled tells of the handle: on macOS other letters
+// lead there too, by case, by normalisation or below /System/Volumes/Data, and a sandbox there knows the name on the disk alone.
+func openCanonical(root string, spelled func(fd int, path string) (string, error)) (int, error) {
 	fd := -1
 	err := again(func() (err error) {
 		fd, err = unix.Open(root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		return err
 	})
 	real, realErr := filepath.EvalSymlinks(root)
+	if err == nil && realErr == nil {
+		real, realErr = spelled(fd, real)
+	}
 	if err == nil && realErr == nil && real == root && sameInode(fd, root) {
 		return fd, nil
 	}

@@ -134,3 +134,33 @@ func TestCountHoldsEverything(t *testing.T) {
 		t.Errorf("count %d, %v; want 3", n, err)
 	}
 }
+
+// TestRootSpelledOtherwise: what the disk calls otherwise is refused with the disk's name as the cure, as macOS would have it for another
+// case, an alias or a firmlink. The disk is played here.
+func TestRootSpelledOtherwise(t *testing.T) {
+	root := fitDir(t)
+	for name, row := range map[string]struct {
+		spelled string
+		err     error
+		want    string
+	}{
+		"as named":  {root, nil, ""},
+		"otherwise": {"/Users/x/.confined/root", nil, "name it /Users/x/.confined/root"},
+		"unknown":   {"", os.ErrInvalid, "name another directory"},
+	} {
+		fd, err := openCanonical(root, func(held int, path string) (string, error) {
+			if path != root || !sameInode(held, root) {
+				t.Errorf("%s: asked of %s", name, path)
+			}
+			return row.spelled, row.err
+		})
+		var refused *RootError
+		switch {
+		case row.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case row.want != "" && (!errors.As(err, &refused) || refused.Cure != row.want):
+			t.Errorf("%s: %v, want the cure %q", name, err, row.want)
+		}
+		closeAll(fd)
+	}
+}

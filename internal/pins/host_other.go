@@ -17,6 +17,9 @@ func openNoSymlinks(string) (*os.File, error) { return nil, errHost }
 
 func spelledOnDisk(*os.File, string) (string, error) { return "", errHost }
 
+// SpelledOnDisk is unknown here.
+func SpelledOnDisk(int, string) (string, error) { return "", errHost }
+
 func fileID(fs.FileInfo) (FileID, error) { return FileID{}, errHost }
 
 func ownerOf(fs.FileInfo) (uid, gid int, known bool) { return 0, 0, false }
