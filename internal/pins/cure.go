@@ -37,7 +37,7 @@ func oneOf(words []string) string {
 func CureUnproven(node, state string, receiptsOnly bool) string {
 	cure := "run `confined prove --node " + ShellWord(node) + " --state " + ShellWord(state) + "` as the user of the daemon, which tries the boundary with it on this host " +
 		"and writes a receipt"
-	if receiptsOnly {
+	if receiptsOnly || len(BuiltInVersions()) == 0 {
 		return cure
 	}
 	return cure + ", or " + CureOfficial()
