@@ -39,7 +39,7 @@ type Ending struct {
 }
 
 // Here is the boundary of the operating system that this program was built for.
-func Here() Boundary { return native() }
+func Here() Boundary { return boundaryHere() }
 
 // linuxBoundary is a user and mount namespace with a private root, Landlock, a system call filter and limits, see the package's documentation.
 type linuxBoundary struct{}

@@ -1,3 +1,3 @@
 package confine
 
-func native() Boundary { return Seatbelt{AppleTools()} }
+func boundaryHere() Boundary { return Seatbelt{AppleTools()} }

@@ -1,3 +1,3 @@
 package confine
 
-func native() Boundary { return linuxBoundary{} }
+func boundaryHere() Boundary { return linuxBoundary{} }

@@ -2,5 +2,5 @@
 
 package confine
 
-// native is a boundary that no process can be launched in: it says so.
-func native() Boundary { return linuxBoundary{} }
+// boundaryHere is a boundary that no process can be launched in: it says so.
+func boundaryHere() Boundary { return linuxBoundary{} }

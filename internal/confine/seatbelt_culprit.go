@@ -29,13 +29,13 @@ func (s Seatbelt) culprit(text string, patience time.Duration) string {
 		return fmt.Sprintf("bug: the profile is none: %v", err)
 	}
 	end := time.Now().Add(patience)
-	tries := single(profile)
+	tries := eachAlone(profile)
 	for n, rule := range tries {
 		left := time.Until(end)
 		if left <= 0 {
 			return fmt.Sprintf("of its %d parts, %d were tried alone and not refused; there was no time for the others", len(tries)-1, max(0, n-1))
 		}
-		e, err := ask([]string{s.Tools.SandboxExec, "-p", openProfile + rule, harmless}, left)
+		e, err := attempt([]string{s.Tools.SandboxExec, "-p", openProfile + rule, harmless}, left)
 		switch {
 		case err != nil:
 			return fmt.Sprintf("its parts cannot be tried alone: %v", err)
@@ -49,8 +49,8 @@ func (s Seatbelt) culprit(text string, patience time.Duration) string {
 	return fmt.Sprintf("none of its %d parts is refused alone: it is their combination or their size", len(tries)-1)
 }
 
-// single is nothing, then each operation of a profile in a rule of its own, and after it each of its filters with it, each once.
-func single(p *sbpl.Profile) []string {
+// eachAlone is nothing, then each operation of a profile in a rule of its own, and after it each of its filters with it, each once.
+func eachAlone(p *sbpl.Profile) []string {
 	rules := []string{""}
 	known := map[string]bool{}
 	add := func(r sbpl.Rule) {
@@ -72,8 +72,8 @@ func single(p *sbpl.Profile) []string {
 	return rules
 }
 
-// ask starts a program as a launch is started, with nothing on its standard input, and says how it ended. After patience it is killed.
-func ask(argv []string, patience time.Duration) (Ending, error) {
+// attempt starts a program as a launch is started, with nothing on its standard input, and says how it ended. After patience it is killed.
+func attempt(argv []string, patience time.Duration) (Ending, error) {
 	p, err := spawn(Instance{argv: argv, directory: "/"})
 	if err != nil {
 		return Ending{}, err

@@ -50,7 +50,7 @@ func TestCulpritOfRealProfile(t *testing.T) {
 	}
 	profile, err := sbpl.Parse(text)
 	must(t, err)
-	if n := len(single(profile)); n > 250 {
+	if n := len(eachAlone(profile)); n > 250 {
 		t.Errorf("%d tries: with 10 ms for each, the bound is near", n)
 	}
 }
@@ -69,8 +69,8 @@ func TestCulpritIsBounded(t *testing.T) {
 	}
 }
 
-// TestAsk: how a program ended, as Explain wants it.
-func TestAsk(t *testing.T) {
+// TestAttempt: how a program ended, as Explain wants it.
+func TestAttempt(t *testing.T) {
 	for script, want := range map[string]Ending{
 		"exit 7":                   {Code: 7},
 		"echo said >&2; exit 65":   {Code: 65, Stderr: "said\n"},
@@ -79,7 +79,7 @@ func TestAsk(t *testing.T) {
 		"echo x; echo y >&3; exit": {},
 	} {
 		t.Run(script, func(t *testing.T) {
-			if got, err := ask([]string{"/bin/dash", "-c", script}, 10*time.Second); err != nil || got != want {
+			if got, err := attempt([]string{"/bin/dash", "-c", script}, 10*time.Second); err != nil || got != want {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})

@@ -42,9 +42,7 @@ func (s Seatbelt) Explain(i Instance, e Ending) *HostError {
 		return s.explainStage(said)
 	case slices.Contains([]int{envCannotExecute, envCannotFind}, e.Code) && strings.HasPrefix(e.Stderr, "env:"):
 		return &HostError{"the boundary cannot be had: " + said, s.RefusalCure()}
-	case e.Code == sandboxUsage && strings.Contains(strings.ToLower(e.Stderr), "usage: sandbox-exec"):
-		return &HostError{s.Tools.SandboxExec + " does not know its arguments: " + said, "use a macOS whose sandbox-exec takes -p"}
-	case strings.HasPrefix(e.Stderr, "sandbox-exec:"):
+	case strings.HasPrefix(e.Stderr, "sandbox-exec:"), e.Code == sandboxUsage && strings.Contains(strings.ToLower(e.Stderr), "usage: sandbox-exec"):
 		return s.explainSandbox(i, e.Code, said)
 	}
 	return nil

@@ -82,8 +82,8 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 	return readVersion(taken.Node, got, func(e confine.Ending) *HostError { return v.boundary.Explain(instance, e) })
 }
 
-// ended is how a process that ended did so, for the boundary to explain.
-func (f ProcessFacts) ended() confine.Ending {
+// forBoundary is how the process ended, as a boundary explains it.
+func (f ProcessFacts) forBoundary() confine.Ending {
 	e := confine.Ending{Code: -1, Stderr: string(f.Stderr.Bytes())}
 	if f.Exit.Code != nil {
 		e.Code = *f.Exit.Code
@@ -109,7 +109,7 @@ func readVersion(node string, got collected, explain func(confine.Ending) *HostE
 	}
 	version, ok := strings.CutPrefix(strings.TrimSuffix(string(f.Stdout.Bytes()), "\n"), "v")
 	if f.Exit.Code == nil || *f.Exit.Code != 0 || !ok || version == "" || strings.ContainsAny(version, "\n\t ") {
-		if problem := explain(f.ended()); problem != nil {
+		if problem := explain(f.forBoundary()); problem != nil {
 			return "", problem
 		}
 		return "", &pins.UnavailableError{Path: node, Problem: "is no Node that runs here: " + said, Cure: "point --node at the official node binary itself"}
