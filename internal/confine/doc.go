@@ -1,9 +1,12 @@
 // Package confine is what a run may do: it writes the profile of one run and starts Node in the boundary that the profile describes.
 //
+// A [Boundary] is one kernel's way to do so, and [Here] the one of this system. What follows is the boundary of Linux; that of macOS is
+// described at its type, [Seatbelt], and its profile in macos.sb.
+//
 // # The profile
 //
 // linux.profile is a list for reviewers: every file that the program can see, every system call it can make, every limit, each with its
-// reason. [Instantiate] fills in what differs between runs; the launch is planned from the text that comes out, and its digest is part
+// reason. Instantiate fills in what differs between runs; the launch is planned from the text that comes out, and its digest is part
 // of the run's result. What is planned from it (the parser, the layout of the private root, the Landlock rules, the filters' programs) is pure,
 // compiles everywhere and is tested everywhere. The launch is a plan too, in this kernel's calls: stage_linux.go and the files of its steps.
 // Only launch_linux.go, child_linux.go and consent_linux.go act.
