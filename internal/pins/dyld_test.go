@@ -255,17 +255,6 @@ func TestMacClosureIsBounded(t *testing.T) {
 	}
 }
 
-// TestMisspelled: a name that only the file system takes for the same is refused with the one on the disk.
-func TestMisspelled(t *testing.T) {
-	if err := misspelled("/opt/node", "/opt/node"); err != nil {
-		t.Error(err)
-	}
-	err := misspelled("/opt/Node", "/opt/node")
-	if err == nil || err.Error() != "/opt/Node is called /opt/node on the disk; cure: name it so, or name a copy of it" {
-		t.Error(err)
-	}
-}
-
 // TestMacSealing: no copy can be sealed there, which is said before anything is copied.
 func TestMacSealing(t *testing.T) {
 	_, err := newMacTree(t).subject("bin/node").seal(t.Context())

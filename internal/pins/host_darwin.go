@@ -34,11 +34,9 @@ func openNoSymlinks(path string) (*os.File, error) {
 	}
 }
 
-func spelledOnDisk(f *os.File, path string) (string, error) { return SpelledOnDisk(int(f.Fd()), path) }
-
-// SpelledOnDisk is the path of an open file or directory as the file system has it: F_GETPATH of fcntl(2), which leaves firmlinks as
-// people see them (/Users, not /System/Volumes/Data/Users). The path it was opened by is not looked at.
-func SpelledOnDisk(fd int, _ string) (string, error) {
+// spelledOnDisk is F_GETPATH of fcntl(2), which leaves firmlinks as people see them (/Users, not /System/Volumes/Data/Users). The path
+// it was opened by is not looked at.
+func spelledOnDisk(fd int, _ string) (string, error) {
 	path := bytes.Repeat([]byte{0}, 1024) // MAXPATHLEN, and on the heap: the kernel is told a number, which must not move
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_GETPATH, int(uintptr(unsafe.Pointer(&path[0]))))
 	runtime.KeepAlive(path)

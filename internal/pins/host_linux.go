@@ -48,10 +48,7 @@ func openNoSymlinks(path string) (*os.File, error) {
 
 // spelledOnDisk is the path itself: a file system of Linux knows one spelling of a name, but for folders that somebody made
 // to fold case, in which another spelling fails to be the name of anything in a private root.
-func spelledOnDisk(_ *os.File, path string) (string, error) { return SpelledOnDisk(-1, path) }
-
-// SpelledOnDisk is the path that a file or directory was opened by, see spelledOnDisk.
-func SpelledOnDisk(_ int, path string) (string, error) { return path, nil }
+func spelledOnDisk(_ int, path string) (string, error) { return path, nil }
 
 func fileID(info fs.FileInfo) (FileID, error) {
 	st, ok := info.Sys().(*syscall.Stat_t)

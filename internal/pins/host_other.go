@@ -15,10 +15,7 @@ func hostFacts() ([]HostFact, error) { return nil, errHost }
 
 func openNoSymlinks(string) (*os.File, error) { return nil, errHost }
 
-func spelledOnDisk(*os.File, string) (string, error) { return "", errHost }
-
-// SpelledOnDisk is unknown here.
-func SpelledOnDisk(int, string) (string, error) { return "", errHost }
+func spelledOnDisk(int, string) (string, error) { return "", errHost }
 
 func fileID(fs.FileInfo) (FileID, error) { return FileID{}, errHost }
 
