@@ -71,7 +71,7 @@ func TestFillKeepsTheTree(t *testing.T) {
 		}
 	}
 	for _, value := range []string{
-		"", "/a\n", "/a\x00", "/a\t", "/\u00e9", "/\xff", "/a\x7f", strings.Repeat("/", MaxString+1), "/a\r", "/\u2028", "/\x1b[",
+		"", "/a\n", "/a\x00", "/a\t", "/\u00e9", "/\xff", "/a\x7f", strings.Repeat("/", maxString+1), "/a\r", "/\u2028", "/\x1b[",
 	} {
 		if keepsTree(t, value) {
 			t.Errorf("%q is accepted", value)

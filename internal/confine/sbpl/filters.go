@@ -16,7 +16,7 @@ type filterKind struct {
 	matches func(value string, q Query) bool
 }
 
-// filterKinds are all there are.
+// filterKinds are all there are. Their names are names of macOS 14.4.
 var filterKinds = sync.OnceValue(func() []filterKind {
 	return []filterKind{
 		{"literal", AFile, nil, func(v string, q Query) bool { return q.Path.Resolved == v }},
@@ -35,15 +35,6 @@ func named(value string, q Query) bool { return q.Name == value }
 // within says whether p is root or below it, on the borders of names.
 func within(p, root string) bool {
 	return p == root || strings.HasPrefix(p, strings.TrimSuffix(root, "/")+"/")
-}
-
-// Filters are the names of the filters that a profile may have. All are names of macOS 14.4.
-func Filters() []string {
-	var names []string
-	for _, k := range filterKinds() {
-		names = append(names, k.name)
-	}
-	return names
 }
 
 func filterKindOf(name string) (filterKind, bool) {

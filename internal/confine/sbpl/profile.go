@@ -1,13 +1,10 @@
 package sbpl
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
-// MaxPatterns bounds the bytes of all strings of a profile. macOS refuses a profile whose compiled patterns are longer than 65,535 bytes;
+// maxPatterns bounds the bytes of all strings of a profile. macOS refuses a profile whose compiled patterns are longer than 65,535 bytes;
 // what it counts is not known, so this stays at half of it.
-const MaxPatterns = 32 << 10
+const maxPatterns = 32 << 10
 
 // Action is what a rule does with what it matches.
 type Action string
@@ -68,8 +65,8 @@ func (p *Profile) checkPatterns() error {
 	bytes := 0
 	for _, r := range p.Rules {
 		for _, f := range r.Filters {
-			if bytes += len(f.Value); bytes > MaxPatterns {
-				return wrong(r.Line, "the strings of the profile are longer than %d bytes", MaxPatterns)
+			if bytes += len(f.Value); bytes > maxPatterns {
+				return wrong(r.Line, "the strings of the profile are longer than %d bytes", maxPatterns)
 			}
 		}
 	}
@@ -103,18 +100,4 @@ func (f Filter) node() Node {
 		value.Kind = Symbol
 	}
 	return Node{Kind: List, List: []Node{{Kind: Symbol, Text: f.Name}, value}}
-}
-
-// Names are the operations and filters that the profile uses, each once, sorted. A macOS that does not know one of them refuses the
-// profile.
-func (p *Profile) Names() []string {
-	var names []string
-	for _, r := range p.Rules {
-		names = append(names, r.Operations...)
-		for _, f := range r.Filters {
-			names = append(names, f.Name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

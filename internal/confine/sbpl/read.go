@@ -8,17 +8,17 @@ import (
 // The bounds of a text, all ours. sandbox-exec takes the profile as an argument, and all arguments and variables together share
 // kern.argmax, which is said to be 1 MiB.
 const (
-	MaxText   = 256 << 10 // bytes of a text
-	MaxString = 1024      // bytes of a string; PATH_MAX of Darwin
-	MaxDepth  = 8         // lists within lists; a rule needs two
+	maxText   = 256 << 10 // bytes of a text
+	maxString = 1024      // bytes of a string; PATH_MAX of Darwin
+	maxDepth  = 8         // lists within lists; a rule needs two
 )
 
 // Read reads expressions. It accepts less than Apple's reader: printable ASCII, spaces and newlines, `;` comments, lists, symbols that
 // begin with a letter or `$`, decimal numbers without sign or leading zero, and strings on one line whose only escapes are `\"` and `\\`. A
 // raw string (#"...") or a quoted expression is refused. So a text that both read means the same to both. Errors name the line.
 func Read(text string) ([]Node, error) {
-	if len(text) > MaxText {
-		return nil, fmt.Errorf("sbpl: a text of %d bytes, more than %d", len(text), MaxText)
+	if len(text) > maxText {
+		return nil, fmt.Errorf("sbpl: a text of %d bytes, more than %d", len(text), maxText)
 	}
 	for i := range len(text) {
 		if c := text[i]; c != '\n' && !printable(c) {
@@ -86,8 +86,8 @@ func (r *reader) skip() {
 func (r *reader) node(depth int) (Node, error) {
 	line := r.line
 	switch c := r.rest[0]; {
-	case c == '(' && depth == MaxDepth:
-		return Node{}, wrong(line, "more than %d lists within lists", MaxDepth)
+	case c == '(' && depth == maxDepth:
+		return Node{}, wrong(line, "more than %d lists within lists", maxDepth)
 	case c == '(':
 		r.rest = r.rest[1:]
 		list, err := r.members(depth+1, line)
@@ -132,8 +132,8 @@ func (r *reader) checkString(text string) error {
 
 // checkString judges what a string holds, wherever it comes from.
 func checkString(text string) error {
-	if text == "" || len(text) > MaxString {
-		return fmt.Errorf("a string of %d bytes, not 1 to %d", len(text), MaxString)
+	if text == "" || len(text) > maxString {
+		return fmt.Errorf("a string of %d bytes, not 1 to %d", len(text), maxString)
 	}
 	for i := range len(text) {
 		if !printable(text[i]) {

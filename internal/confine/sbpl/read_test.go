@@ -53,7 +53,7 @@ func TestReadAndPrint(t *testing.T) {
 }
 
 func TestReadRefuses(t *testing.T) {
-	deep := strings.Repeat("(", MaxDepth+1) + strings.Repeat(")", MaxDepth+1)
+	deep := strings.Repeat("(", maxDepth+1) + strings.Repeat(")", maxDepth+1)
 	for _, c := range []struct{ text, want string }{
 		{"a\n(b\n(c)", "line 2: a parenthesis is not closed"},
 		{"(a)\n)", "line 2: a parenthesis closes nothing"},
@@ -63,7 +63,7 @@ func TestReadRefuses(t *testing.T) {
 		{`"b\n"`, `line 1: a string has an escape other than`},
 		{`"b\x22"`, `line 1: a string has an escape other than`},
 		{`""`, "line 1: a string of 0 bytes"},
-		{`"` + strings.Repeat("a", MaxString+1) + `"`, "line 1: a string of 1025 bytes"},
+		{`"` + strings.Repeat("a", maxString+1) + `"`, "line 1: a string of 1025 bytes"},
 		{`"a"b`, `line 1: "b" follows a string without a space`},
 		{`"a""b"`, `follows a string without a space`},
 		{`a"b"`, "line 1: \"a\\\"b\\\"\" is neither a symbol nor a number"},
@@ -81,7 +81,7 @@ func TestReadRefuses(t *testing.T) {
 		{"\"a\x00\"", "line 1: byte 0x00 is not printable ASCII"},
 		{"\"\x7f\"", "line 1: byte 0x7f is not printable ASCII"},
 		{deep, "line 1: more than 8 lists within lists"},
-		{strings.Repeat("\n", MaxText+1), "more than 262144"},
+		{strings.Repeat("\n", maxText+1), "more than 262144"},
 	} {
 		nodes, err := Read(c.text)
 		refused(t, err, c.want)
@@ -94,9 +94,9 @@ func TestReadRefuses(t *testing.T) {
 // The bounds themselves are accepted, so that each refusal above is for what lies beyond.
 func TestReadAcceptsItsBounds(t *testing.T) {
 	for _, text := range []string{
-		strings.Repeat("(", MaxDepth) + strings.Repeat(")", MaxDepth),
-		`"` + strings.Repeat("a", MaxString) + `"`,
-		strings.Repeat("\n", MaxText),
+		strings.Repeat("(", maxDepth) + strings.Repeat(")", maxDepth),
+		`"` + strings.Repeat("a", maxString) + `"`,
+		strings.Repeat("\n", maxText),
 		"123456789012345", "0", "let* defined? SYS_statfs64 $preload-path", `("a")`, "\"a\";b", "",
 	} {
 		if _, err := Read(text); err != nil {
@@ -111,7 +111,7 @@ func fuzzSeeds() []string {
 		"", "(", ")", "()", "(())", "\"", `"\"\\"`, "; x", "1 01 -1", "$x", "#\"x\"", "(allow",
 		sample, strings.ReplaceAll(sample, "\n", " "), sample + "(allow file-read*)(allow)",
 	}
-	for _, name := range append(unused(), Filters()...) {
+	for _, name := range append(unused(), filterNames()...) {
 		seeds = append(seeds, head+fmt.Sprintf("(allow file-read* signal sysctl-read (%s \"/x\" self))", name))
 	}
 	return seeds
