@@ -14,12 +14,12 @@ import (
 // TestNoStopAfterExit: a process that is reaped, but whose state has not come
 // to the collector yet, is neither signalled nor said to have been stopped.
 func TestNoStopAfterExit(t *testing.T) {
-	for _, on := range []ground{onLinux, underDash} {
+	for _, on := range []platform{onLinux, underDash} {
 		t.Run(on.name, func(t *testing.T) { noStopAfterExit(t, on) })
 	}
 }
 
-func noStopAfterExit(t *testing.T, on ground) {
+func noStopAfterExit(t *testing.T, on platform) {
 	for _, reaped := range []bool{false, true} {
 		p := versionProcess(t, on)
 		c := &collector{process: p, confirm: stoppedTimer()}
@@ -40,7 +40,7 @@ func noStopAfterExit(t *testing.T, on ground) {
 }
 
 // versionProcess is a confined `node --version`, whose thread stays with the test.
-func versionProcess(t *testing.T, on ground) *confine.Process {
+func versionProcess(t *testing.T, on platform) *confine.Process {
 	t.Helper()
 	w := newWorld(t)
 	on.prepare(w)

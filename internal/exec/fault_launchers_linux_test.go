@@ -72,7 +72,7 @@ func child(act func(*world)) func(*world) {
 // whose place something else is.
 func toolFaults() []fault {
 	rows := []fault{
-		{"the shell asks for another limit", func(w *world) { w.under(w.scripted("dash", otherLimit)) },
+		{"the shell asks for another limit", otherLimit,
 			observed("admission-absent limits-mismatch").admitted(AdmissionAbsent).stopped(StopLimitsMismatch).ending("SIGKILL")},
 		{"the shell may not set a limit", func(w *world) { w.trace.Materialised = func(MaterialisedInfo) { w.forbid(unix.SYS_PRLIMIT64) } },
 			neverAdmitted.ending("125").saying("confined: cpu: refused by the host")},
@@ -93,10 +93,12 @@ func toolFaults() []fault {
 	return rows
 }
 
-// otherLimit is launch.dash's shell but for a second more of processor time.
-const otherLimit = `script=$2 name=$3 env=$4 sandbox=$5 cpu=$6
-shift 6
-exec /bin/dash -c "$script" "$name" "$env" "$sandbox" $((cpu + 1)) "$@"`
+// otherLimit has a shell that asks for a second more of processor time.
+func otherLimit(w *world) {
+	script, err := os.ReadFile(seatbeltSources + "otherlimit.dash")
+	w.must(err)
+	w.under(w.scripted("dash", string(script)))
+}
 
 // toolChanges are what is done to one tool between the pins and the end.
 func toolChanges(tool string) []fault {

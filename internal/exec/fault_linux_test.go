@@ -63,9 +63,9 @@ func rounds(t *testing.T) int {
 // TestFaults runs the rows of the Linux boundary.
 func TestFaults(t *testing.T) { onLinux.runTable(t) }
 
-// runTable runs every row of a ground and then asks whether the rows together
+// runTable runs every row of a platform and then asks whether the rows together
 // produced every value the contract knows.
-func (on ground) runTable(t *testing.T) {
+func (on platform) runTable(t *testing.T) {
 	startPoller(t)
 	seen := &sightings{values: map[string]bool{}}
 	rows := 0
@@ -102,7 +102,7 @@ func (s *sightings) note(r Result) {
 	note(s.values, r)
 }
 
-func (g group) run(t *testing.T, on ground, seen *sightings) {
+func (g group) run(t *testing.T, on platform, seen *sightings) {
 	before := len(openDescriptors(t))
 	t.Run("", func(t *testing.T) { // ends when its parallel rows have
 		for _, row := range g.rows {
@@ -119,7 +119,7 @@ func (g group) run(t *testing.T, on ground, seen *sightings) {
 	}
 }
 
-func (f fault) run(t *testing.T, on ground, seen *sightings) {
+func (f fault) run(t *testing.T, on platform, seen *sightings) {
 	w := newWorld(t)
 	on.prepare(w)
 	w.useStandIn()

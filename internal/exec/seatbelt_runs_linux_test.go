@@ -27,7 +27,7 @@ func TestBrokenSeatbeltNeverRunsTheProgram(t *testing.T) {
 		"a syntax error":             {behaves("REFUSING"), false, neverAdmitted.ending("65").saying("unbound variable")},
 		"everything is allowed":      {behaves("PLAIN"), false, barred(AdmissionRefused).ending("125").saying("met nothing instead of EPERM")},
 		"no sandbox-exec":            {toolLost("sandbox-exec"), false, observed("admission-absent runtime-unverifiable").admitted(AdmissionAbsent).ending("127")},
-		"another limit of processor": {func(w *world) { w.under(w.scripted("dash", otherLimit)) }, false, mismatch},
+		"another limit of processor": {otherLimit, false, mismatch},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -37,7 +37,7 @@ func variant(t testing.TB, name string) standInMac {
 	path := filepath.Join(own, "sandbox-exec")
 	compileOnce(t, path, "-DVARIANT="+name, fmt.Sprintf("-DLIBRARY=%q", library), `-DNAME="(deny default)"`, seatbeltSources+"standin.c")
 	apple := confine.AppleTools()
-	return standInMac{confine.Seatbelt{Tools: confine.Tools{Dash: real(t, apple.Dash), Env: real(t, apple.Env), SandboxExec: path}}}
+	return standInMac{confine.Seatbelt{Tools: confine.Tools{Dash: realPath(t, apple.Dash), Env: realPath(t, apple.Env), SandboxExec: path}}}
 }
 
 // compileOnce makes a file of a C source, unless it is there.
@@ -51,9 +51,9 @@ func compileOnce(t testing.TB, path string, args ...string) {
 	}
 }
 
-// real is the path of a tool as a launcher's must be: through no symlink, as
+// realPath is the path of a tool as a launcher's must be: through no symlink, as
 // /bin is one on many hosts.
-func real(t testing.TB, path string) string {
+func realPath(t testing.TB, path string) string {
 	t.Helper()
 	found, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -7,32 +7,32 @@ import (
 	"confined/internal/pins"
 )
 
-// ground is a boundary that rows run on.
-type ground struct {
+// platform is a boundary that rows run on.
+type platform struct {
 	name    string
 	prepare func(*world)
 }
 
 var (
-	onLinux = ground{"linux", func(*world) {}}
+	onLinux = platform{"linux", func(*world) {}}
 
 	// underDash is the boundary of macOS as far as it can be had here: the real
 	// shell, its script, env and preload, and a stand-in for sandbox-exec whose one
 	// denial is the canary's. Under root the process is root, which a Mac's daemon
 	// refuses: the slot's owner has no part in this launch, and root reads all.
-	underDash = ground{"dash", func(w *world) { w.under(denying(w.t)) }}
+	underDash = platform{"dash", func(w *world) { w.under(denying(w.t)) }}
 )
 
 // marks say where a row is wanted. One that is not the same everywhere has a
 // reason.
 type marks struct {
-	only    string // the name of the one ground it is of
+	only    string // the name of the one platform it is of
 	dash    *outcome
 	because string
 }
 
-// onlyOn is a row of one ground.
-func (o outcome) onlyOn(on ground, because string) outcome {
+// onlyOn is a row of one platform.
+func (o outcome) onlyOn(on platform, because string) outcome {
 	o.marks = marks{only: on.name, because: because}
 	return o
 }
@@ -43,18 +43,18 @@ func (o outcome) butUnderDash(other outcome, because string) outcome {
 	return o
 }
 
-// on is what a row wants on a ground.
-func (o outcome) on(here ground) outcome {
+// on is what a row wants on a platform.
+func (o outcome) on(here platform) outcome {
 	if here.name == underDash.name && o.marks.dash != nil {
 		return *o.marks.dash
 	}
 	return o
 }
 
-func (on ground) takes(m marks) bool { return m.only == "" || m.only == on.name }
+func (on platform) takes(m marks) bool { return m.only == "" || m.only == on.name }
 
-// rowsOf are the rows of a group that run on a ground.
-func (on ground) rowsOf(g group) (rows []fault) {
+// rowsOf are the rows of a group that run on a platform.
+func (on platform) rowsOf(g group) (rows []fault) {
 	for _, r := range g.rows {
 		if on.takes(g.marks) && on.takes(r.want.marks) {
 			rows = append(rows, r)
@@ -94,9 +94,9 @@ func learnUnderDash(t *testing.T) {
 	}
 }
 
-// TestEveryRowIsOnBothGroundsOrSaysWhy counts the rows by where they run. Those
+// TestEveryRowIsOnBothPlatformsOrSaysWhy counts the rows by where they run. Those
 // that are not of the macOS boundary are few, and counted one by one.
-func TestEveryRowIsOnBothGroundsOrSaysWhy(t *testing.T) {
+func TestEveryRowIsOnBothPlatformsOrSaysWhy(t *testing.T) {
 	counts := map[string]int{}
 	for _, g := range groups() {
 		for _, r := range g.rows {
