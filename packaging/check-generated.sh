@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# With what macOS has too.
+# By options and tools that macOS has too.
 sums() { grep -rlE --include='*.go' --include='*.md' '^(//|<!--) Code generated' . | LC_ALL=C sort | tr '\n' '\0' | xargs -0 cksum; }
 
 before=$(sums)

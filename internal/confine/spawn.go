@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spawn starts the first program of an instance: in a session of its own, in its directory, with an empty environment and four pipes. It
-// returns once the program's exec succeeded. On error nothing was started, or what was started is gone, and nothing is left open.
+// spawn is the launch where programs perform the stage, as on macOS; on Linux the daemon's own child does, see launch. It starts the first
+// program of an instance in a session of its own, in its directory, with an empty environment and four pipes. It returns once that
+// program's exec succeeded. On error nothing was started, or what was started is gone, and nothing is left open.
 func spawn(i Instance) (*Process, error) {
 	p, theirs, err := plainEnds()
 	if err == nil {

@@ -15,8 +15,8 @@ func cutLinuxEntry(b []byte) (l listed, rest []byte) {
 	return listed{string(name), binary.LittleEndian.Uint64(b), uint32(b[18]) << 12}, b[size:]
 }
 
-// cutDarwinEntry takes the first struct dirent off what readdir read, that of 64-bit inodes, which arm64 has no other than: the length of
-// the name at 18, the kind at 20, the name from 21.
+// cutDarwinEntry takes the first struct dirent off what was read of a directory, that of 64-bit inodes, the only one on arm64: the length
+// of the name at 18, the kind at 20, the name from 21.
 func cutDarwinEntry(b []byte) (l listed, rest []byte) {
 	size, length := binary.LittleEndian.Uint16(b[16:]), binary.LittleEndian.Uint16(b[18:])
 	return listed{string(b[21:size][:length]), binary.LittleEndian.Uint64(b), uint32(b[20]) << 12}, b[size:]

@@ -59,14 +59,14 @@ func (t *taker) open(asked string, parse func(c *candidate, size int64) error) (
 		return candidate{}, err
 	}
 	c := candidate{asked: asked, way: w, file: f}
-	if err := c.read(parse); err != nil {
+	if err := c.parseHeaders(parse); err != nil {
 		return candidate{}, errors.Join(err, f.Close())
 	}
 	return c, nil
 }
 
-// read has the headers read.
-func (c *candidate) read(parse func(c *candidate, size int64) error) error {
+// parseHeaders has the headers of a regular file read, under the name that it has on the disk.
+func (c *candidate) parseHeaders(parse func(c *candidate, size int64) error) error {
 	if err := spelledRight(c.file, c.way.canonical); err != nil {
 		return err
 	}

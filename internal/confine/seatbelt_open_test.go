@@ -8,9 +8,9 @@ import (
 	"confined/internal/confine/sbpl"
 )
 
-// left are the operations that a run may perform on anything at all, since version 1 leaves them open and no rule shuts them. macos.sb says
+// leftOpen are the operations that a run may perform on anything at all, since version 1 leaves them open and no rule shuts them. macos.sb says
 // why. What is not here and in no row is denied.
-const left = `darwin-notification-post dynamic-code-generation file-lock file-test-existence fs-quota-get fs-quota-off fs-quota-on
+const leftOpen = `darwin-notification-post dynamic-code-generation file-lock file-test-existence fs-quota-get fs-quota-off fs-quota-on
 fs-quota-set-limits fs-quota-set-usage fs-quota-stat fs-quota-sync fs-snapshot-mount iokit-open-service mach-bootstrap
 mach-cross-domain-lookup mach-derive-port mach-kernel-endpoint mach-task-special-port-get mach-task-special-port-set necp-client-open
 process-codesigning socket-ioctl socket-option-get socket-option-set syscall-mach syscall-mig syscall-unix system-fcntl
@@ -34,7 +34,7 @@ func TestSeatbeltLeavesOpen(t *testing.T) {
 				open = append(open, o.Name)
 			}
 		}
-		if want := strings.Fields(left); !slices.Equal(open, want) {
+		if want := strings.Fields(leftOpen); !slices.Equal(open, want) {
 			t.Errorf("%s: open are\n%s, known are\n%s", l.name, strings.Join(open, " "), strings.Join(want, " "))
 		}
 	}
