@@ -11,6 +11,7 @@ const (
 	preloadSource = "internal/confine/preload.cjs"
 	collectSource = "internal/exec/collect.go"
 	settleSource  = "internal/exec/settle.go"
+	versionSource = "internal/exec/version.go"
 )
 
 // credulous is a preload that proves nothing.
@@ -96,6 +97,7 @@ func mutants() []mutant {
 			blinded: []edit{
 				{collectSource, "*c.control.limits() != c.bounds.asked()", "c.control.limits() == nil"},
 				{settleSource, "*got != asked.asked()", "got == nil"},
+				{versionSource, "*f.Limits != versionRun.asked()", "false"},
 			},
 			fails: []string{
 				"a limit on processor time", "a limit on descriptors", "a limit on file size", "a limit on core files",
