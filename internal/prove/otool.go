@@ -71,9 +71,10 @@ type image struct {
 
 // otool derives the closure of a program from what Apple's otool prints, and from nothing that package pins has read.
 type otool struct {
-	ask  func(arguments ...string) (string, error)
-	node string // canonical
-	seen map[string]bool
+	ask     func(arguments ...string) (string, error)
+	node    string          // canonical
+	seen    map[string]bool // all of the closure
+	through map[string]bool // those whose own libraries were looked for
 }
 
 // closureByOtool is the canonical path of the program and of each library that is not the system's, in order.
@@ -82,21 +83,37 @@ func closureByOtool(node string, ask func(arguments ...string) (string, error)) 
 	if err != nil {
 		return nil, err
 	}
-	o := &otool{ask: ask, node: node, seen: map[string]bool{node: true}}
-	const most = 512 // files: a bound on what a mistake can cost
-	for queue := []image{{path: node}}; len(queue) > 0; queue = queue[1:] {
-		more, err := o.needs(queue[0])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", queue[0].path, err)
-		}
-		if queue = append(queue, more...); len(o.seen) > most {
-			return nil, errors.New("there is no end to it")
-		}
+	o := &otool{ask: ask, node: node, seen: map[string]bool{node: true}, through: map[string]bool{}}
+	if err := o.follow(image{path: node}); err != nil {
+		return nil, err
 	}
 	return slices.Sorted(maps.Keys(o.seen)), nil
 }
 
-// needs are the libraries that an image asks for and that were not seen yet.
+// follow looks for all that an image asks for, and then goes through each of those before anything else: in dyld's order, which decides whose run
+// paths count.
+func (o *otool) follow(i image) error {
+	const most = 512 // files: a bound on what a mistake can cost
+	o.through[i.path] = true
+	next, err := o.needs(i)
+	if err != nil {
+		return fmt.Errorf("%s: %w", i.path, err)
+	}
+	if len(o.seen) > most {
+		return errors.New("there is no end to it")
+	}
+	for _, n := range next {
+		if o.through[n.path] {
+			continue
+		}
+		if err := o.follow(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needs are the libraries that an image asks for.
 func (o *otool) needs(i image) ([]image, error) {
 	var said [3]string
 	for n, flag := range []string{"-D", "-L", "-l"} {
@@ -120,7 +137,7 @@ func (o *otool) needs(i image) ([]image, error) {
 		if err != nil {
 			return nil, err
 		}
-		if path != "" && !o.seen[path] {
+		if path != "" {
 			o.seen[path] = true
 			more = append(more, image{path, i.runPaths})
 		}
@@ -141,7 +158,7 @@ func (o *otool) filled(path string, i image) string {
 // find is the canonical path of what an image asks for; empty for what is the system's, which is in no file of its own, and for a weak one that is
 // not there.
 func (o *otool) find(d dependent, i image) (string, error) {
-	if strings.HasPrefix(d.name, "/usr/lib/") || strings.HasPrefix(d.name, "/System/") {
+	if strings.HasPrefix(d.name, "/usr/lib/") || strings.HasPrefix(d.name, "/System/Library/") {
 		return "", nil
 	}
 	candidates := []string{o.filled(d.name, i)}

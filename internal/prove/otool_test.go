@@ -155,3 +155,27 @@ func TestClosureByOtool(t *testing.T) {
 		t.Errorf("without otool: %q", got)
 	}
 }
+
+// TestOtoolSearchOrder: by whose run paths a library is found follows from dyld's order, which goes deep before it goes wide; so is the row of
+// package pins.
+func TestOtoolSearchOrder(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := machine{dir, map[string][]string{
+		"/node":    {"DIR/a.dylib", "DIR/b.dylib"},
+		"/a.dylib": {"a", "DIR/c.dylib"}, "/b.dylib": {"b", "DIR/d.dylib"},
+		"/c.dylib": {"c", "DIR/d.dylib"}, "/d.dylib": {"d", "@rpath/x.dylib"},
+		"/one/x.dylib": {"x"}, "/two/x.dylib": {"x"},
+	}, map[string]string{"/b.dylib": dir + "/one", "/c.dylib": dir + "/two"}}
+	for name := range m.deps {
+		if err := put(dir+name, "Mach-O"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := closureByOtool(dir+"/node", m.ask)
+	if err != nil || !slices.Contains(got, dir+"/two/x.dylib") || slices.Contains(got, dir+"/one/x.dylib") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
