@@ -33,9 +33,10 @@ type Boundary interface {
 
 // Ending is how a process ended, as far as it may tell what kept it from becoming Node.
 type Ending struct {
-	Code   int    // of its exit; -1 when a signal ended it
-	Signal string // such as SIGABRT; empty when it exited
+	Code   int    // of its exit; -1 when a signal ended it, or the host
+	Signal string // such as SIGABRT; empty when it exited, or when it was the host's
 	Stderr string // what it said
+	Mute   bool   // the host ended it because its time was over, and it had said nothing at all
 }
 
 // Here is the boundary of the operating system that this program was built for.

@@ -32,10 +32,12 @@ func (s Seatbelt) RefusalCure() string {
 // ways, and say the same.
 //
 // For a profile that was refused it looks for the culprit, which starts up to some hundred processes and takes at most culpritPatience. No
-// process of its own is needed for anything else. A launch that hangs has no ending, so that it is not explained here: the stop is.
+// process of its own is needed for anything else.
 func (s Seatbelt) Explain(i Instance, e Ending) *HostError {
 	said := oneLine(e.Stderr)
 	switch {
+	case e.Mute:
+		return explainMute()
 	case e.Signal != "":
 		return explainSignal(i, e.Signal, said)
 	case e.Code == RefusalCode:
@@ -46,6 +48,13 @@ func (s Seatbelt) Explain(i Instance, e Ending) *HostError {
 		return s.explainSandbox(i, e.Code, said)
 	}
 	return nil
+}
+
+// explainMute is for a launch that hung. What is known to do that is from another project's report (openai/codex#25118).
+func explainMute() *HostError {
+	return &HostError{"Node said nothing until its time was over; CoreFoundation, which it loads, was seen to hang before a program begins where the variable " +
+		"__CF_USER_TEXT_ENCODING is not set, and a run has five variables, without that one",
+		"try again when the host is less busy; if it stays so, report it with a sample, see docs/prove-on-mac.md"}
 }
 
 // oneLine is a text without its line ends, bounded.

@@ -89,6 +89,27 @@ func TestAbsentIsNotAlwaysNeverRan(t *testing.T) {
 	}
 }
 
+// TestForBoundary: what the host itself ended is no doing of the boundary's, but
+// for a silence.
+func TestForBoundary(t *testing.T) {
+	killed, code := "SIGKILL", 71
+	for name, row := range map[string]struct {
+		facts ProcessFacts
+		want  confine.Ending
+	}{
+		"exited":     {ProcessFacts{Exit: &Exit{Code: &code}, Stderr: OutputOf([]byte("x"))}, confine.Ending{Code: 71, Stderr: "x"}},
+		"a signal":   {ProcessFacts{Exit: &Exit{Signal: &killed}}, confine.Ending{Code: -1, Signal: "SIGKILL"}},
+		"mute":       {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopTimeout}, confine.Ending{Code: -1, Mute: true}},
+		"not mute":   {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopTimeout, OutputBytes: 1}, confine.Ending{Code: -1}},
+		"malformed":  {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopControlMalformed}, confine.Ending{Code: -1}},
+		"not reaped": {ProcessFacts{}, confine.Ending{Code: -1}},
+	} {
+		if got := row.facts.forBoundary(); got != row.want {
+			t.Errorf("%s: %+v, want %+v", name, got, row.want)
+		}
+	}
+}
+
 // TestReadVersion tells the ways apart in which a version run comes to nothing.
 func TestReadVersion(t *testing.T) {
 	code := func(n int) *Exit { return &Exit{Code: &n} }

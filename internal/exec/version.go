@@ -85,6 +85,10 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 // forBoundary is how the process ended, as a boundary explains it.
 func (f ProcessFacts) forBoundary() confine.Ending {
 	e := confine.Ending{Code: -1, Stderr: string(f.Stderr.Bytes())}
+	if f.Stopped != "" || f.Exit == nil {
+		e.Mute = f.Stopped == StopTimeout && f.OutputBytes == 0
+		return e
+	}
 	if f.Exit.Code != nil {
 		e.Code = *f.Exit.Code
 	}
@@ -103,9 +107,12 @@ func readVersion(node string, got collected, explain func(confine.Ending) *HostE
 	case f.Limits != nil && *f.Limits != versionRun.asked(): // also when it ended before it could be stopped for that
 		return "", &HostError{
 			Problem: fmt.Sprintf("the daemon's own hard limits leave a run %s, and the confined `node --version` needs %s", f.Limits, versionRun.asked()),
-			Cure:    "raise them where the daemon is started (ulimit -Ht -Hn, LimitCPU= LimitNOFILE=)"}
+			Cure:    "raise them where the daemon is started (ulimit -Ht -Hn; LimitCPU= LimitNOFILE= of systemd, HardResourceLimits of launchd)"}
 	case f.Stopped != "" || f.Exit == nil:
-		return "", &HostError{Problem: said + silentStart(runtime.GOOS, f), Cure: "try again when the host is less busy"}
+		if problem := explain(f.forBoundary()); problem != nil {
+			return "", problem
+		}
+		return "", &HostError{Problem: said, Cure: "try again when the host is less busy"}
 	}
 	version, ok := strings.CutPrefix(strings.TrimSuffix(string(f.Stdout.Bytes()), "\n"), "v")
 	if f.Exit.Code == nil || *f.Exit.Code != 0 || !ok || version == "" || strings.ContainsAny(version, "\n\t ") {
