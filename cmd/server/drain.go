@@ -22,13 +22,17 @@ func (d *daemon) run(signals <-chan os.Signal) error {
 		return err
 	}
 	defer socket.Close()
+	door, err := exclusive(socket)
+	if err != nil {
+		return fmt.Errorf("--socket: %w", err)
+	}
 	tcp, err := listenMetrics(d.config.metricsListen)
 	if err != nil {
 		return fmt.Errorf("--metrics-listen: %w", err)
 	}
 	d.logStart(tcp)
 	ended := make(chan error, 2)
-	go func() { ended <- d.server.Serve(socket) }()
+	go func() { ended <- d.server.Serve(door) }()
 	if tcp != nil {
 		scrapes := newMetricsServer(d.metrics.Handler(d.log), d.log)
 		defer scrapes.Close()

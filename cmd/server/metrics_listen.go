@@ -28,5 +28,9 @@ func listenMetrics(address netip.AddrPort) (net.Listener, error) {
 	if !address.IsValid() {
 		return nil, nil
 	}
-	return net.ListenTCP("tcp", net.TCPAddrFromAddrPort(address))
+	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(address))
+	if err != nil {
+		return nil, err
+	}
+	return exclusive(l)
 }
