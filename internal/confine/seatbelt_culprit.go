@@ -13,8 +13,11 @@ import (
 	"confined/internal/confine/sbpl"
 )
 
-// culpritPatience bounds the search for what a macOS does not know in a profile. One try takes some milliseconds.
-const culpritPatience = 20 * time.Second
+// culpritPatience bounds the search for what a macOS does not know in a profile, and tryPatience one try, which takes some milliseconds.
+const (
+	culpritPatience = 20 * time.Second
+	tryPatience     = time.Second
+)
 
 // openProfile is what a part is tried in. It is tried alone first.
 const openProfile = "(version 1)(allow default)"
@@ -22,24 +25,28 @@ const openProfile = "(version 1)(allow default)"
 // harmless is what a try executes. Every Mac has it.
 const harmless = "/usr/bin/true"
 
-// culprit says which operation or filter of a refused profile is refused alone too, in the words of sandbox-exec, or that none is.
+// culprit says which operation or filter of a refused profile is refused alone too, in the words of sandbox-exec, or that none is. A Node can end
+// with the words of sandbox-exec, so the whole profile is tried first: nothing is to be looked for where that is not refused.
 func (s Seatbelt) culprit(text string, patience time.Duration) string {
 	profile, err := sbpl.Parse(text)
 	if err != nil {
 		return fmt.Sprintf("bug: the profile is none: %v", err)
 	}
 	end := time.Now().Add(patience)
+	if e, err := attempt([]string{s.Tools.SandboxExec, "-p", text, harmless}, min(patience, tryPatience)); err == nil && e.Code >= 0 && !e.refused() {
+		return "but it does not refuse it for " + harmless + ": those may be the words of what runs in Node's place"
+	}
 	tries := eachAlone(profile)
 	for n, rule := range tries {
 		left := time.Until(end)
 		if left <= 0 {
 			return fmt.Sprintf("of its %d parts, %d were tried alone and not refused; there was no time for the others", len(tries)-1, max(0, n-1))
 		}
-		e, err := attempt([]string{s.Tools.SandboxExec, "-p", openProfile + rule, harmless}, left)
+		e, err := attempt([]string{s.Tools.SandboxExec, "-p", openProfile + rule, harmless}, min(left, tryPatience))
 		switch {
 		case err != nil:
 			return fmt.Sprintf("its parts cannot be tried alone: %v", err)
-		case e.Code != sandboxProfile || !strings.HasPrefix(e.Stderr, "sandbox-exec:"):
+		case !e.refused():
 			continue
 		case rule == "":
 			return fmt.Sprintf("even %s is refused: %s", openProfile, oneLine(e.Stderr))
@@ -47,6 +54,11 @@ func (s Seatbelt) culprit(text string, patience time.Duration) string {
 		return fmt.Sprintf("%s is refused alone: %s", rule, oneLine(e.Stderr))
 	}
 	return fmt.Sprintf("none of its %d parts is refused alone: it is their combination or their size", len(tries)-1)
+}
+
+// refused says that it was sandbox-exec that ended, because of the profile.
+func (e Ending) refused() bool {
+	return e.Code == sandboxProfile && strings.HasPrefix(e.Stderr, "sandbox-exec:")
 }
 
 // eachAlone is nothing, then each operation of a profile in a rule of its own, and after it each of its filters with it, each once.
@@ -61,7 +73,7 @@ func eachAlone(p *sbpl.Profile) []string {
 	}
 	for _, r := range p.Rules {
 		for _, operation := range r.Operations {
-			alone := sbpl.Rule{Action: sbpl.Deny, Operations: []string{operation}}
+			alone := sbpl.Rule{Action: sbpl.Allow, Operations: []string{operation}}
 			add(alone)
 			for _, f := range r.Filters {
 				alone.Filters = []sbpl.Filter{f}

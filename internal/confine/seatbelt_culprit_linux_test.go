@@ -22,10 +22,10 @@ const refusable = `(version 1)
 // TestCulprit: the part that is refused alone is named with the words of sandbox-exec, whichever it is.
 func TestCulprit(t *testing.T) {
 	for name, want := range map[string]string{
-		"process-fork":       "(deny process-fork) is refused alone: sandbox-exec: unbound variable: process-fork at <input string>, line 7",
-		"file-read-metadata": "(deny file-read-metadata) is refused alone: sandbox-exec: unbound variable: file-read-metadata",
-		"subpath":            `(deny file-read-data (subpath "/usr/lib")) is refused alone: sandbox-exec: unbound variable: subpath`,
-		"sysctl-name":        `(deny sysctl-read (sysctl-name "hw.ncpu")) is refused alone: `,
+		"process-fork":       "(allow process-fork) is refused alone: sandbox-exec: unbound variable: process-fork at <input string>, line 7",
+		"file-read-metadata": "(allow file-read-metadata) is refused alone: sandbox-exec: unbound variable: file-read-metadata",
+		"subpath":            `(allow file-read-data (subpath "/usr/lib")) is refused alone: sandbox-exec: unbound variable: subpath`,
+		"sysctl-name":        `(allow sysctl-read (sysctl-name "hw.ncpu")) is refused alone: `,
 		"(version 1)":        "even (version 1)(allow default) is refused: sandbox-exec: ",
 		"deny default":       "none of its 9 parts is refused alone",
 	} {
@@ -42,10 +42,10 @@ func TestCulprit(t *testing.T) {
 
 // TestCulpritOfRealProfile: the search through a whole profile stays far below its bound.
 func TestCulpritOfRealProfile(t *testing.T) {
-	s := standin(t, "REFUSING", "-DNAME=\"deny process-fork\"") // its last rule
+	s := standin(t, "REFUSING", "-DNAME=\"process-fork\"") // its last rule
 	text := s.of(t, hello(t)).text
 	got := s.culprit(text, culpritPatience)
-	if !strings.HasPrefix(got, "(deny process-fork) is refused alone: ") {
+	if !strings.HasPrefix(got, "(allow process-fork) is refused alone: ") {
 		t.Error(got)
 	}
 	profile, err := sbpl.Parse(text)

@@ -15,7 +15,7 @@ func (s Seatbelt) HostProblem() *HostError { return s.gather().judge() }
 // seatbeltFacts is what a host says of itself, as far as it decides whether the boundary can be had.
 type seatbeltFacts struct {
 	system, architecture string // as Go names them
-	root                 bool   // the daemon's effective uid is 0
+	root                 bool   // the daemon's effective or real uid is 0
 	tools                [][]pathFacts
 }
 
@@ -28,7 +28,7 @@ type pathFacts struct {
 }
 
 func (s Seatbelt) gather() seatbeltFacts {
-	f := seatbeltFacts{system: runtime.GOOS, architecture: runtime.GOARCH, root: os.Geteuid() == 0}
+	f := seatbeltFacts{system: runtime.GOOS, architecture: runtime.GOARCH, root: os.Geteuid() == 0 || os.Getuid() == 0}
 	for _, tool := range []string{s.Tools.Dash, s.Tools.Env, s.Tools.SandboxExec} {
 		var way []pathFacts
 		for _, p := range append(parents(tool), tool) {
@@ -77,9 +77,9 @@ func judgeTool(way []pathFacts) *HostError {
 			wrong = "is a symlink"
 		case tool && !at.mode.IsRegular():
 			wrong = "is no regular file"
-		case tool && at.uid != 0:
+		case at.uid != 0:
 			wrong = fmt.Sprintf("belongs to user %d, not to root", at.uid)
-		case tool && at.mode.Perm()&0o022 != 0:
+		case at.mode.Perm()&0o022 != 0:
 			wrong = fmt.Sprintf("can be written by others than root: its mode is %#o", at.mode.Perm())
 		}
 		if wrong != "" {

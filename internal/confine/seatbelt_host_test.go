@@ -39,6 +39,8 @@ func TestJudgeMac(t *testing.T) {
 		"owner":          {func(f *seatbeltFacts) { f.tools[1][2].uid = 501 }, "belongs to user 501", ""},
 		"group can":      {func(f *seatbeltFacts) { f.tools[1][2].mode = 0o775 }, "its mode is 0775", ""},
 		"everybody can":  {func(f *seatbeltFacts) { f.tools[1][2].mode = 0o757 }, "its mode is 0757", ""},
+		"owner above":    {func(f *seatbeltFacts) { f.tools[1][1].uid = 501 }, "/usr/bin belongs to user 501", ""},
+		"open above":     {func(f *seatbeltFacts) { f.tools[1][0].mode = fs.ModeDir | 0o777 }, "/usr can be written", ""},
 		"the last of it": {func(f *seatbeltFacts) { f.tools[2][2].mode = 0o777 }, "/usr/bin/sandbox-exec can be written", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +56,7 @@ func TestJudgeMac(t *testing.T) {
 
 // TestGatherMac reads real files: a tool of root's, one that is not, and a missing one.
 func TestGatherMac(t *testing.T) {
-	f := Seatbelt{Tools{"/usr/bin/env", t.TempDir(), "/absent/tool"}}.gather()
+	f := Seatbelt{Tools{"/usr/bin/env", "/usr/bin", "/absent/tool"}}.gather()
 	if f.system != runtime.GOOS || f.architecture != runtime.GOARCH {
 		t.Errorf("%+v", f)
 	}

@@ -74,6 +74,9 @@ func (j Job) seatbeltPaths() (map[string][]string, error) {
 			if err := checkPath(p); err != nil {
 				return nil, err
 			}
+			if strings.HasPrefix(p, dataVolume+"/") {
+				return nil, fmt.Errorf("no rule matches %s: name it as it is without %s", p, dataVolume)
+			}
 		}
 	}
 	for _, p := range slices.Concat(paths["node"], libraries, links) {
@@ -95,6 +98,9 @@ func ancestorsOf(paths []string) []string {
 	}
 	return distinct(all)
 }
+
+// dataVolume is the other name of the volume that people's files are on. Seatbelt knows them without it.
+const dataVolume = "/System/Volumes/Data"
 
 func distinct(words []string) []string {
 	slices.Sort(words)

@@ -148,6 +148,10 @@ const scratchPrefix = "version-run-"
 
 // makeScratch also removes what killed daemons left in state.
 func makeScratch(state string) (*scratch, error) {
+	state, err := filepath.EvalSymlinks(state) // a sandbox of macOS knows no path through a link
+	if err != nil {
+		return nil, err
+	}
 	held, err := MakeHeldDir(state, scratchPrefix, nil)
 	if err != nil {
 		return nil, err
