@@ -6,6 +6,7 @@
 # on every Mac, the boundary is proven with it first. It runs with the bash 3.2
 # and the tools that macOS has.
 set -euo pipefail
+export LC_ALL=C # ranges of characters below mean ASCII
 cd "$(dirname "$0")/.."
 
 say() { echo "demo: $1" >&2; }

@@ -4,6 +4,7 @@
 # may have and short enough for a socket below it. Temporary directories come
 # first, as many systems keep /tmp on tmpfs, where a root is refused.
 set -eu
+export LC_ALL=C # ranges of characters below mean ASCII
 repository=$(cd "$(dirname "$0")/.." && pwd -P)
 
 # The name of the file system that a directory is on. The stat of macOS does not

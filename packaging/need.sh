@@ -40,7 +40,7 @@ need_node() {
 
 for what in "$@"; do
 	case $what in
-	linux) test "$system" = Linux || need "this is for Linux. On a Mac there are make build, make check and make demo, and docs/prove-on-mac.md." ;;
+	linux) test "$system" = Linux || need "this is for Linux. On a Mac there are make build and make demo, and docs/prove-on-mac.md." ;;
 	host) need_host ;;
 	go) go list -m >/dev/null 2>&1 || need "Go 1.26 or newer is missing: install it from your system or go.dev, and have go in PATH." ;;
 	cc) need_cc ;;
