@@ -23,7 +23,7 @@ const (
 
 // thinImports are what such a file may use: the system, and what names errors and types.
 func thinImports() []string {
-	return []string{"bytes", "context", "encoding/binary", "errors", "fmt", "io/fs", "os", "runtime", "syscall", "unsafe",
+	return []string{"bytes", "context", "encoding/binary", "errors", "fmt", "io/fs", "net", "os", "runtime", "syscall", "unsafe",
 		"golang.org/x/sys/unix", "confined/internal/httpapi", "confined/internal/pins"}
 }
 
