@@ -69,14 +69,14 @@ func (p Probe) CodeOn(goos string) string {
 	return "EPERM"
 }
 
-// orElse stands between the words of a code where any of them will do.
-const orElse = " or "
-
 // Unpromised, as the MacCode of a row that only Linux has, says that macOS has what it aims at, and that the boundary there is not known to deny it.
 const Unpromised = "not promised"
 
+// Alternatives are the codes of which any will do, where a row's code names several.
+func Alternatives(code string) []string { return strings.Split(code, " or ") }
+
 // meets says whether what a program was told is what it was to be told.
-func meets(want, told string) bool { return slices.Contains(strings.Split(want, orElse), told) }
+func meets(want, told string) bool { return slices.Contains(Alternatives(want), told) }
 
 // ofNode tells Node's own codes and the names of errors from those that a kernel gave.
 func ofNode(code string) bool {

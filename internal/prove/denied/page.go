@@ -232,7 +232,7 @@ func code(name string) string {
 		return "*" + name + "*"
 	}
 	var cells []string
-	for _, one := range strings.Split(name, " or ") {
+	for _, one := range prove.Alternatives(name) {
 		if one == prove.Nothing {
 			cells = append(cells, "*nothing*")
 		} else {
