@@ -3,7 +3,6 @@ package exec
 import (
 	"fmt"
 	"os"
-	osexec "os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -46,8 +45,8 @@ func compileOnce(t testing.TB, path string, args ...string) {
 	if _, err := os.Stat(path); err == nil {
 		return
 	}
-	if out, err := osexec.Command("cc", append([]string{"-O1", "-Wall", "-o", path}, args...)...).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", path, err, out)
+	if err := cc(append([]string{"-O1", "-Wall", "-o", path}, args...)...); err != nil {
+		t.Fatalf("%s: %v", path, err)
 	}
 }
 
