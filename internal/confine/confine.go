@@ -46,8 +46,9 @@ type Job struct {
 
 // Instance is the profile of one run together with what a process is started with. Only a [Boundary] makes one.
 type Instance struct {
-	text string
-	argv []string // of the first program that the process executes: Node, or on macOS the shell
+	text  string
+	argv  []string                         // of the first program that the process executes: Node, or on macOS the shell
+	start func(Instance) (*Process, error) // its boundary's launch
 
 	profile *profile // Linux: what text says
 	slot    int
@@ -117,13 +118,10 @@ func MaxDescriptors(slots int) int64 {
 // Precondition: the caller's goroutine is locked to its thread, and stays so until the process was reaped. The Linux kernel ends the process
 // when the thread that started it ends.
 func Launch(i Instance) (*Process, error) {
-	switch {
-	case i.profile != nil:
-		return launch(i)
-	case i.directory != "":
-		return spawn(i)
+	if i.start == nil {
+		return nil, errors.New("launch: no instance")
 	}
-	return nil, errors.New("launch: no instance")
+	return i.start(i)
 }
 
 // Kill sends SIGKILL through the process's handle. After Wait it does nothing and returns os.ErrProcessDone: a process id is never a target.

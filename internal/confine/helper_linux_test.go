@@ -26,7 +26,7 @@ func help(name string) error {
 	if err := json.NewDecoder(os.Stdin).Decode(&t); err != nil {
 		return err
 	}
-	i, err := Instance{argv: t.Argv}.saying(t.Text)
+	i, err := Instance{argv: t.Argv, start: launch}.saying(t.Text)
 	if err != nil {
 		return err
 	}

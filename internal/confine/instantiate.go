@@ -59,7 +59,7 @@ func instantiate(j Job) (Instance, error) {
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)
 	}
-	i := Instance{text: text, profile: profile, argv: argv, slot: j.Slot}
+	i := Instance{text: text, argv: argv, start: launch, profile: profile, slot: j.Slot}
 	if j.Image != nil {
 		i.image = j.Image.File()
 	}

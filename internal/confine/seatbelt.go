@@ -57,5 +57,5 @@ func (s Seatbelt) Instantiate(j Job) (Instance, error) {
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)
 	}
-	return Instance{text: text, argv: argv, directory: j.Input.Path}, nil
+	return Instance{text: text, argv: argv, start: spawn, directory: j.Input.Path}, nil
 }

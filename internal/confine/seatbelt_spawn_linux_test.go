@@ -37,7 +37,7 @@ func TestSpawnGivesFourDescriptors(t *testing.T) {
 	if out, err := control.Output(); err != nil || !strings.Contains(string(out), mark) {
 		t.Fatalf("the control does not inherit%s: %s, %v", mark, out, err)
 	}
-	if o := run(t, Instance{argv: []string{j.Runtime.Node}, directory: "/"}); o.stdout != "0 1 2 3 \n" {
+	if o := run(t, Instance{argv: []string{j.Runtime.Node}, start: spawn, directory: "/"}); o.stdout != "0 1 2 3 \n" {
 		t.Errorf("the first program: %+v", o)
 	}
 	o := run(t, standin(t, "PLAIN").of(t, j))
@@ -72,6 +72,7 @@ func TestSpawnFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := openDescriptors(t)
+			i.start = spawn
 			p, err := Launch(i)
 			if p != nil || err == nil || !strings.HasPrefix(err.Error(), "launch: ") {
 				t.Errorf("%v, %v", p, err)
