@@ -10,10 +10,7 @@ import (
 )
 
 // What CI accepts; docs/performance.md says why.
-const (
-	mostHello = 2.0 // hello over the socket, by plain node
-	mostFiles = 2.0 // the stages that keep files, by cp -r and rm -r
-)
+const mostHello = 2.0 // hello over the socket, by plain node
 
 // brief is how long a race of the gate is at first. Where that is not enough to
 // say that a bound holds it goes on, up to longer times as long, and what was
@@ -70,20 +67,16 @@ func BenchmarkGate(b *testing.B) {
 
 func tolerances(b *testing.B) []tolerance {
 	d := benchDaemon(b)
-	hello, many := helloJob(b, d), fileHeavy(b, d, 2000)
+	hello := helloJob(b, d)
 	disk := onDisk(b, d, hello)
 	plain, here, hashing := enter("plain", disk.plain(disk.five())), enter("confined", overSocket(b, d, hello)), enter("hashing", disk.hashing())
-	small := []tolerance{
+	all := []tolerance{
 		{"hello: confined / plain node", here.whole, plain.whole, mostHello, false},
 		{"control: plain node, hashed before and after / plain node", hashing.whole, plain.whole, mostHello, true},
 	}
-	untilTold(b, small, plain, here, hashing)
-	kept, copied := enter("confined", overSocket(b, d, many)), enter("copied", onDisk(b, d, many).copied())
-	keeps := func() series { return kept.sum(keeping...) }
-	large := []tolerance{{"2,000 files: keeping them / cp -r, rm -r", keeps, copied.whole, mostFiles, false}}
-	untilTold(b, large, kept, copied)
+	untilTold(b, all, plain, here, hashing)
 	d.mustFitContract(b)
-	return append(small, large...)
+	return all
 }
 
 // untilTold races until none of these fails, or it has been long enough.

@@ -9,7 +9,7 @@ import (
 )
 
 // fileHeavy is a program of n files of 4 KiB, of which it imports a few.
-func fileHeavy(b *testing.B, d *daemon, n int) job {
+func fileHeavy(b testing.TB, d *daemon, n int) job {
 	b.Helper()
 	program, entry, sum := files{}, "let sum = 0\n", 0
 	for i := range n - 1 {

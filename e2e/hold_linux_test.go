@@ -1,12 +1,8 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
-	osexec "os/exec"
-	"path/filepath"
-	"runtime"
 	"strconv"
 	"testing"
 
@@ -14,32 +10,18 @@ import (
 )
 
 // What a daemon starts is itself for a few milliseconds, and Node.js without a
-// program for a few more. A tracer stops it there, however busy the host is. It
-// is a process of its own, the test binary under another name: a tracer's own
-// process, and nobody else, would take the stops of the daemon for its end.
-const tracer = "e2e-tracer" // DAEMON BECOME
+// program for a few more. This tracer stops it there. BECOME says where.
+const holder = "e2e-holder" // DAEMON BECOME
 
 // hold starts r, and stops the process that the daemon starts for it: before its
 // first instruction, or where become says so, before the first instruction of
 // another program than the daemon's. It goes on when the daemon is dead.
 func (d *daemon) hold(t *testing.T, r runRequest, become bool) (pid int) {
 	t.Helper()
-	self, err := os.Executable()
-	must(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	cmd := osexec.CommandContext(ctx, self)
-	cmd.Args = []string{tracer, strconv.Itoa(d.cmd.Process.Pid), strconv.FormatBool(become)}
-	cmd.Stderr = os.Stderr
-	says, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
-	if _, err := fmt.Fscanln(says); err != nil {
-		t.Fatal("the daemon cannot be traced, see above")
-	}
+	x := d.trace(t, holder, strconv.FormatBool(become))
 	d.launch(t, t.Context(), r)
-	_, none := fmt.Fscanln(says, &pid)
-	if err := cmd.Wait(); err != nil || none != nil {
+	_, none := fmt.Fscanln(x.says, &pid)
+	if err := x.cmd.Wait(); err != nil || none != nil {
 		t.Fatalf("no process was held: %v, %v", err, none)
 	}
 	handle, err := unix.PidfdOpen(pid, 0)
@@ -65,19 +47,14 @@ func goOnLater(d *daemon, handle int) {
 	}()
 }
 
-// trace is what the tracer does: it says a line when nothing of the daemon can
-// escape it, and the pid when it has sent SIGSTOP. Its end lets all of them go.
-func trace(pid string, become bool) error {
-	runtime.LockOSThread() // a tracer is a thread
-	daemon, err := strconv.Atoi(pid)
-	if err == nil {
-		err = seize(daemon)
-	}
+// holdChild is what the tracer does: it says the pid when it has sent SIGSTOP.
+func holdChild(daemon int, options []string) error {
+	_, err := seize(daemon, unix.PTRACE_O_TRACECLONE|unix.PTRACE_O_TRACEFORK|unix.PTRACE_O_TRACEVFORK|unix.PTRACE_O_TRACEEXEC)
 	if err != nil {
-		return fmt.Errorf("PTRACE_SEIZE of %s: %w (a Yama ptrace_scope above 0 forbids it: sysctl kernel.yama.ptrace_scope=0)", pid, err)
+		return err
 	}
 	fmt.Println()
-	child, err := follow(daemon, become)
+	child, err := follow(daemon, options[0] == "true")
 	if err == nil {
 		err = unix.Kill(child, unix.SIGSTOP)
 	}
@@ -85,44 +62,15 @@ func trace(pid string, become bool) error {
 	return err
 }
 
-// seize makes this thread the tracer of every thread of a process, and of all
-// that they start from now on. It is done when no thread is new.
-func seize(pid int) error {
-	const options = unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACEEXEC
-	seized := map[int]bool{}
-	for n := -1; n < len(seized); {
-		n = len(seized)
-		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
-		for _, task := range tasks {
-			tid, _ := strconv.Atoi(filepath.Base(task))
-			if seized[tid] {
-				continue
-			}
-			if err := ptrace(unix.PTRACE_SEIZE, tid, options); err != nil {
-				return err
-			}
-			seized[tid] = true
-		}
-	}
-	return nil
-}
-
 // follow returns the first process of a traced daemon, not a thread of its own,
 // when it stops for the first time, or has become another program.
 func follow(daemon int, become bool) (pid int, err error) {
 	for {
-		var status unix.WaitStatus
-		pid, err := unix.Wait4(-1, &status, unix.WALL, nil)
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return 0, err
-		case !status.Stopped(): // a thread has ended
-		case !isThread(pid, daemon) && (!become || becameAnother(pid, daemon)):
-			return pid, nil
-		default:
-			_ = ptrace(unix.PTRACE_CONT, pid, undelivered(status))
+		pid, status, err := nextStop()
+		if err != nil || !isThread(pid, daemon) && (!become || becameAnother(pid, daemon)) {
+			return pid, err
 		}
+		_ = ptrace(unix.PTRACE_CONT, pid, undelivered(status))
 	}
 }
 
@@ -136,20 +84,4 @@ func becameAnother(pid, daemon int) bool {
 func isThread(tid, pid int) bool {
 	_, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", pid, tid))
 	return err == nil
-}
-
-// undelivered is the signal for whose sake a tracee has stopped, 0 where it was
-// for the sake of its tracer.
-func undelivered(status unix.WaitStatus) uintptr {
-	if status>>16 != 0 {
-		return 0
-	}
-	return uintptr(status.StopSignal())
-}
-
-func ptrace(request, tid int, data uintptr) error {
-	if _, _, errno := unix.Syscall6(unix.SYS_PTRACE, uintptr(request), uintptr(tid), 0, data, 0, 0); errno != 0 {
-		return errno
-	}
-	return nil
 }

@@ -24,12 +24,8 @@ const (
 
 // surround is called first thing by TestMain. It returns in a test.
 func surround() {
-	if os.Args[0] == tracer {
-		if err := trace(os.Args[1], os.Args[2] == "true"); err != nil {
-			fmt.Fprintln(os.Stderr, "e2e: tracer:", err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+	if f, ok := tracers[os.Args[0]]; ok {
+		f.run(os.Args[1], os.Args[2:])
 	}
 	act, ok := map[string]func(string) error{
 		countedNamespaces: func(n string) error { return os.WriteFile("/proc/sys/user/max_user_namespaces", []byte(n), 0) },
