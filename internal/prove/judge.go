@@ -39,23 +39,24 @@ type findings struct {
 // findings judges, at once, what took place in a fixture: what its acts aim at is still there. An error is a fault of the fixture.
 func (s *fixture) findings(table []Probe) (findings, error) {
 	f := findings{outcomes: map[string]pins.Outcome{}, noControl: s.noControl, trouble: s.trouble}
+	over := time.Now() // every act is
 	for _, p := range table {
 		if p.Kind == Look {
 			if seen, looked := s.looked[p.Name]; looked {
 				f.outcomes[p.Name] = pins.Outcome{Took: seen.weak, Said: bounded(seen.found)}
 			}
 		} else if l, spoke := s.lines[p.Name]; spoke {
-			f.outcomes[p.Name] = s.outcome(p, l)
+			f.outcomes[p.Name] = s.outcome(p, l, over)
 		}
 	}
 	return f, s.problem
 }
 
-// outcome is what came of an act of which the program said l.
-func (s *fixture) outcome(p Probe, l line) pins.Outcome {
+// outcome is what came of an act of which the program said l, and which was over by then.
+func (s *fixture) outcome(p Probe, l line, over time.Time) pins.Outcome {
 	took := p.Evidence.took(s, l.Said)
 	if l.Code == "" && !took { // a signal takes a moment
-		took = within(patience, func() bool { return p.Evidence.took(s, l.Said) })
+		took = within(time.Until(over.Add(patience)), func() bool { return p.Evidence.took(s, l.Said) })
 	}
 	said := l.Said
 	if l.Code != "" {
