@@ -30,10 +30,7 @@ func AppleTools() Tools { return Tools{"/bin/dash", "/usr/bin/env", "/usr/bin/sa
 // What it is made of is tested on Linux, with the real dash and a stand-in for sandbox-exec. That macOS enforces the profile, no test here
 // can show: `confined prove` does, on a Mac.
 //
-// What this boundary does not do, and the one of Linux does: the kernel does not end a run whose daemon died. Memory and threads have no
-// bound. The limit of processor time is one SIGXCPU, which a program may catch, so that only the run's timeout surely ends it. A signal that
-// the daemon was started to ignore (nohup) stays ignored until Node sets its own. A CommonJS entry is loaded by import, see
-// TestSeatbeltEntries.
+// How it differs from the boundary of Linux is listed in SECURITY.md, under "What differs from Linux".
 type Seatbelt struct{ Tools Tools }
 
 // Profile implements [Boundary].
