@@ -132,11 +132,12 @@ func (p *Process) Kill() error {
 	return p.Handle.Kill()
 }
 
-// Wait reaps the process and says how it ended. Call it once.
+// Wait reaps the process and says how it ended. Call it once. A state beside an error is that of a process that had to be killed, because its
+// end could not be watched for.
 func (p *Process) Wait() (*os.ProcessState, error) {
 	var unseen error
 	if p.guard != nil {
-		unseen = p.guard.await()
+		unseen = p.guard.await(p.Handle.Kill)
 	}
 	state, err := p.Handle.Wait()
 	_ = p.lock.Close() // wakes consentOnce, if the child never came to ask

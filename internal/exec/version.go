@@ -108,6 +108,8 @@ func readVersion(node string, got collected, explain func(confine.Ending) *HostE
 		return "", &HostError{
 			Problem: fmt.Sprintf("the daemon's own hard limits leave a run %s, and the confined `node --version` needs %s", f.Limits, versionRun.asked()),
 			Cure:    "raise them where the daemon is started (ulimit -Ht -Hn; LimitCPU= LimitNOFILE= of systemd, HardResourceLimits of launchd)"}
+	case got.lost != nil: // the exit may be that of a process that was killed for it
+		return "", &HostError{Problem: fmt.Sprintf("%s, and could not be read or watched: %v", said, got.lost), Cure: "try again when the host is less busy"}
 	case f.Stopped != "" || f.Exit == nil:
 		if problem := explain(f.forBoundary()); problem != nil {
 			return "", problem
