@@ -28,9 +28,9 @@ func (g *guard) kill(send func() error) error {
 	return send()
 }
 
-// await returns when no kill can come any more: only then may the process be reaped. That is when it has ended. If its end cannot be watched
-// for, which the error says, a last kill is sent: nobody has reaped the process, so that the id is still its own, and whoever waits for it
-// next must not wait for ever.
+// await returns when no kill can come any more: only then may the process be reaped. That is when it has ended. If its end cannot be
+// watched for, which the error says, a last kill is sent: nobody has reaped the process, so that the id is still its own, and whoever waits
+// for it next must not wait for ever.
 func (g *guard) await(kill func() error) error {
 	err := g.watch.wait()
 	g.mu.Lock()

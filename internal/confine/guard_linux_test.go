@@ -99,7 +99,7 @@ func TestGuardWithoutWatch(t *testing.T) {
 
 // TestUnwatchedEnds: a process whose end cannot be watched for is ended, since nobody could end it any more, and reaped.
 func TestUnwatchedEnds(t *testing.T) {
-	p, err := spawn(Instance{argv: []string{"/bin/cat"}, directory: "/"})
+	p, err := spawn([]string{"/bin/cat"}, "/")
 	must(t, err)
 	defer p.close()
 	p.guard.watch = exitWatch{os.Getpid()} // no child of ours
@@ -113,7 +113,7 @@ func TestUnwatchedEnds(t *testing.T) {
 // TestKillsWhileWaiting is for the race detector: many kills, at every moment of a process's end.
 func TestKillsWhileWaiting(t *testing.T) {
 	for range 50 {
-		p, err := spawn(Instance{argv: []string{"/bin/cat"}, directory: "/"})
+		p, err := spawn([]string{"/bin/cat"}, "/")
 		must(t, err)
 		var refused atomic.Int32
 		var group sync.WaitGroup

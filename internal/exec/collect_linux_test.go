@@ -65,7 +65,7 @@ func versionProcess(t *testing.T, on platform) *confine.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scratch, err := makeScratch(w.state)
+	scratch, err := makeScratch(w.state, w.boundary)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func within(boundary confine.Boundary, o Options) (*Executor, error) {
 
 // MaxDescriptors is the largest limit of descriptors that a request may name
 // on this host.
-func (e *Executor) MaxDescriptors() int64 { return confine.MaxDescriptors(e.pool.MaxRetained()) }
+func (e *Executor) MaxDescriptors() int64 { return e.boundary.MaxDescriptors(e.pool.MaxRetained()) }
 
 // Close lets go of the sealed runtime and of the launchers. No run may be alive.
 func (e *Executor) Close() error {
