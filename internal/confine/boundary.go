@@ -1,23 +1,25 @@
 package confine
 
-import (
-	"strings"
-
-	"confined/internal/pins"
-)
+import "confined/internal/pins"
 
 // Boundary is one kernel's way to confine a run. Its methods may be called from any goroutine.
 type Boundary interface {
-	// Profile is the identity of what a run may do: the commented template, the environment's names, and the other fixed parts. Every edit of
-	// any of them moves the digest.
+	// Profile is the identity of what a run may do: the commented template, the environment's names, and the other fixed parts. Every edit
+	// of any of them moves the digest.
 	Profile() pins.Profile
 
-	// HostProblem says what this host lacks for the boundary, as far as can be known without starting a process; nil when nothing is known to
-	// be missing. It is cheap enough to be asked before every run.
+	// HostProblem says what this host lacks for the boundary, as far as can be known without starting a process; nil when nothing is known
+	// to be missing. It is cheap enough to be asked before every run.
 	HostProblem() *HostError
 
 	// Launchers are the files that start Node, as parts of the runtime's identity. The caller closes those that are open.
 	Launchers() ([]pins.Launcher, error)
+
+	// Owner is whom the files of a slot must belong to, and who its process is to the host.
+	Owner(slot int) (uid, gid int)
+
+	// MaxDescriptors is the largest limit of descriptors that a run may be given here, when as many runs as there are slots may be alive.
+	MaxDescriptors(slots int) int64
 
 	// Instantiate writes the profile of one run, for [Launch]. It fails if a path is not printable ASCII or if two things claim one path.
 	Instantiate(Job) (Instance, error)
@@ -41,20 +43,3 @@ type Ending struct {
 
 // Here is the boundary of the operating system that this program was built for.
 func Here() Boundary { return boundaryHere() }
-
-// linuxBoundary is a user and mount namespace with a private root, Landlock, a system call filter and limits, see the package's documentation.
-type linuxBoundary struct{}
-
-func (linuxBoundary) Profile() pins.Profile               { return fixedProfile() }
-func (linuxBoundary) HostProblem() *HostError             { return hostProblem() }
-func (linuxBoundary) Launchers() ([]pins.Launcher, error) { return ownBinary() }
-func (linuxBoundary) Instantiate(j Job) (Instance, error) { return instantiate(j) }
-func (linuxBoundary) RefusalCure() string                 { return refusalCure() }
-
-// Explain knows the launch stage's own refusals, which name the step.
-func (linuxBoundary) Explain(_ Instance, e Ending) *HostError {
-	if e.Code != RefusalCode {
-		return nil
-	}
-	return &HostError{"the boundary cannot be had: " + strings.TrimSpace(e.Stderr), refusalCure()}
-}

@@ -2,6 +2,7 @@ package confine
 
 import (
 	"fmt"
+	"math"
 
 	"confined/internal/pins"
 )
@@ -43,6 +44,12 @@ func (s Seatbelt) Launchers() ([]pins.Launcher, error) {
 	return []pins.Launcher{{Path: s.Tools.Dash}, {Path: s.Tools.Env}, {Path: s.Tools.SandboxExec}}, nil
 }
 
+// Owner is the daemon's own user: macOS has no other to give to a run.
+func (Seatbelt) Owner(int) (uid, gid int) { return ourselves() }
+
+// MaxDescriptors is no bound: what needs one on Linux, epoll, is not there.
+func (Seatbelt) MaxDescriptors(int) int64 { return math.MaxInt64 }
+
 // Instantiate implements [Boundary]. It looks at nothing but j. A sealed copy of Node is an error, and so are arguments that together with
 // the profile are more than an exec passes.
 func (s Seatbelt) Instantiate(j Job) (Instance, error) {
@@ -54,5 +61,6 @@ func (s Seatbelt) Instantiate(j Job) (Instance, error) {
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)
 	}
-	return Instance{text: text, argv: argv, start: spawn, directory: j.Input.Path}, nil
+	start := func() (*Process, error) { return spawn(argv, j.Input.Path) }
+	return Instance{text: text, node: j.Runtime.Node, start: start}, nil
 }

@@ -68,12 +68,6 @@ func (s Seatbelt) argv(j Job, text string) ([]string, error) {
 	return argv, nil
 }
 
-// argumentsBeforeNode is how many words of the shell's argv precede Node's own.
-const argumentsBeforeNode = 10
-
-// node is the path of Node in an instance of [Seatbelt].
-func (i Instance) node() string { return i.argv[argumentsBeforeNode] }
-
 // argSize bounds what the largest exec of the launch takes: each of the later ones drops more of the shell's arguments than it adds, if
 // the environment, which env is given as arguments, is counted with the shell's.
 func argSize(argv []string, home string) int {

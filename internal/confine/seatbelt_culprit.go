@@ -86,7 +86,7 @@ func eachAlone(p *sbpl.Profile) []string {
 
 // attempt starts a program as a launch is started, with nothing on its standard input, and says how it ended. After patience it is killed.
 func attempt(argv []string, patience time.Duration) (Ending, error) {
-	p, err := spawn(Instance{argv: argv, directory: "/"})
+	p, err := spawn(argv, "/")
 	if err != nil {
 		return Ending{}, err
 	}

@@ -101,17 +101,16 @@ func explainSignal(i Instance, signal, said string) *HostError {
 	if said != "" {
 		said = ": " + said
 	}
-	node := i.node()
 	switch signal {
 	case "SIGABRT":
 		return &HostError{fmt.Sprintf("Node was ended by SIGABRT before it began%s; that is how the loader ends when the profile denies it a read, or a library is gone", said),
 			"what macOS denied, this shows: " + unifiedLog}
 	case "SIGTRAP":
 		return &HostError{fmt.Sprintf("Node was ended by SIGTRAP%s; that is how V8 ends when it may not make code, as in a Node that was signed again without its entitlements", said),
-			fmt.Sprintf("use the Node of nodejs.org; `codesign -d --entitlements - %s` must show com.apple.security.cs.allow-jit", node)}
+			fmt.Sprintf("use the Node of nodejs.org; `codesign -d --entitlements - %s` must show com.apple.security.cs.allow-jit", i.node)}
 	case "SIGKILL":
 		return &HostError{fmt.Sprintf("Node was ended by SIGKILL, not by the daemon%s; that is how macOS ends a binary whose code signature is invalid", said),
-			fmt.Sprintf("see what `codesign --verify --verbose %s` says, and install Node again", node)}
+			fmt.Sprintf("see what `codesign --verify --verbose %s` says, and install Node again", i.node)}
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 // TestExplainSeatbelt: each ending that is known, and beside it the ones that look alike and say nothing.
 func TestExplainSeatbelt(t *testing.T) {
 	s := Seatbelt{AppleTools()}
-	i := Instance{argv: []string{9: "", argumentsBeforeNode: "/opt/node"}}
+	i := Instance{node: "/opt/node"}
 	for name, row := range map[string]struct {
 		ending        Ending
 		problem, cure string // empty: nothing to explain

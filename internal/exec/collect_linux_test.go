@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"io"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -39,6 +40,21 @@ func noStopAfterExit(t *testing.T, on platform) {
 	}
 }
 
+// TestUnwatchedExit: a process that was reaped is known to be gone, also where its
+// end could not be watched for; what came of it is then no result.
+func TestUnwatchedExit(t *testing.T) {
+	unseen := errors.New("watch: no")
+	c := &collector{clock: startStopwatch(), grace: stoppedTimer(), exits: make(chan exit, 2)}
+	c.reap(func() (*os.ProcessState, error) { return nil, unseen })
+	c.reap(func() (*os.ProcessState, error) { return &os.ProcessState{}, unseen })
+	c.onExit(<-c.exits)
+	var p problems
+	p.ofControl(Bounds{}, collected{lost: c.lost})
+	if c.state == nil || len(c.exits) != 0 || len(p) != 1 || p[0].Code != ProblemContactLost || !strings.Contains(p[0].Message, unseen.Error()) {
+		t.Errorf("%v, %v", c.state, p)
+	}
+}
+
 // versionProcess is a confined `node --version`, whose thread stays with the test.
 func versionProcess(t *testing.T, on platform) *confine.Process {
 	t.Helper()
@@ -49,7 +65,7 @@ func versionProcess(t *testing.T, on platform) *confine.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scratch, err := makeScratch(w.state)
+	scratch, err := makeScratch(w.state, w.boundary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +153,10 @@ func TestReadVersion(t *testing.T) {
 		if version != "" || errors.As(err, &host) != row.host || errors.As(err, &unavailable) == row.host || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %q, %v", name, version, err)
 		}
+	}
+	lost := collected{facts: ProcessFacts{Exit: &Exit{Signal: &signal}}, lost: errors.New("watch: no")}
+	if _, err := readVersion("/n/node", lost, explain); !errors.As(err, new(*HostError)) || !strings.Contains(err.Error(), "watch: no") {
+		t.Errorf("contact lost: %v", err)
 	}
 	if version, err := readVersion("/n/node", collected{facts: ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\n"))}}, explain); version != "26.8.1" || err != nil {
 		t.Errorf("%q, %v", version, err)

@@ -51,7 +51,7 @@ func (v *versions) of(ctx context.Context, taken takenRuntime) (string, error) {
 }
 
 func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) {
-	scratch, err := makeScratch(v.state)
+	scratch, err := makeScratch(v.state, v.boundary)
 	if err != nil {
 		return "", &HostError{
 			Problem: fmt.Sprintf("the confined `node --version` has no place to run in: %v", err),
@@ -108,6 +108,8 @@ func readVersion(node string, got collected, explain func(confine.Ending) *HostE
 		return "", &HostError{
 			Problem: fmt.Sprintf("the daemon's own hard limits leave a run %s, and the confined `node --version` needs %s", f.Limits, versionRun.asked()),
 			Cure:    "raise them where the daemon is started (ulimit -Ht -Hn; LimitCPU= LimitNOFILE= of systemd, HardResourceLimits of launchd)"}
+	case got.lost != nil: // the exit may be that of a process that was killed for it
+		return "", &HostError{Problem: fmt.Sprintf("%s, and could not be read or watched: %v", said, got.lost), Cure: "try again when the host is less busy"}
 	case f.Stopped != "" || f.Exit == nil:
 		if problem := explain(f.forBoundary()); problem != nil {
 			return "", problem
@@ -147,7 +149,7 @@ type scratch struct {
 const scratchPrefix = "version-run-"
 
 // makeScratch also removes what killed daemons left in state.
-func makeScratch(state string) (*scratch, error) {
+func makeScratch(state string, boundary confine.Boundary) (*scratch, error) {
 	state, err := filepath.EvalSymlinks(state) // a sandbox of macOS knows no path through a link
 	if err != nil {
 		return nil, err
@@ -157,7 +159,7 @@ func makeScratch(state string) (*scratch, error) {
 		return nil, err
 	}
 	s := &scratch{HeldDir: held}
-	if err := s.fill(); err != nil {
+	if err := s.fill(boundary.Owner(scratchSlot)); err != nil {
 		s.Remove()
 		return nil, err
 	}
@@ -168,8 +170,7 @@ func makeScratch(state string) (*scratch, error) {
 // those of the largest root.
 const scratchSlot = 64
 
-func (s *scratch) fill() error {
-	uid, gid := confine.OuterID(scratchSlot)
+func (s *scratch) fill(uid, gid int) error {
 	for _, d := range []string{"program", "input", "home"} {
 		if err := os.Mkdir(s.path(d), 0o700); err != nil {
 			return err

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"confined/internal/confine"
 )
 
 // TestScratchOfAKilledDaemonIsSwept: what nobody holds is removed, what somebody
@@ -26,7 +28,7 @@ func TestScratchOfAKilledDaemonIsSwept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Close()
-	s, err := makeScratch(state)
+	s, err := makeScratch(state, confine.Here())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +38,7 @@ func TestScratchOfAKilledDaemonIsSwept(t *testing.T) {
 			t.Errorf("%s: %v, want it there: %v", name, err, want)
 		}
 	}
-	again, err := makeScratch(state)
+	again, err := makeScratch(state, confine.Here())
 	if err != nil {
 		t.Fatal(err)
 	}
