@@ -26,7 +26,7 @@ func (j Job) questions() questions {
 		{"file-read-data", canary, false}, {"file-read-metadata", canary, false},
 		{"file-write-create", made, false}, {"file-read-data", made, false},
 	}
-	for dir := path.Dir(j.Home); dir != "/"; dir = path.Dir(dir) {
+	for dir := path.Dir(j.Home); dir != path.Dir(dir); dir = path.Dir(dir) {
 		q = append(q, question{"file-read-data", dir, false}) // the other slots, whose runs these are
 	}
 	for _, f := range j.Runtime.Files {

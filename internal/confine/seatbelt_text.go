@@ -53,17 +53,22 @@ func (j Job) seatbeltPaths() (map[string][]string, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	var libraries, links []string
+	var closure, libraries, links []string
 	for _, f := range j.Runtime.Files {
+		closure = append(closure, f.Path)
 		if f.Path != j.Runtime.Node {
 			libraries = append(libraries, f.Path)
 		}
 	}
+	for _, a := range j.Runtime.Aliases {
+		closure = append(closure, a.Path)
+		links = append(links, a.Path)
+	}
 	if len(libraries) == len(j.Runtime.Files) {
 		return nil, fmt.Errorf("%q is not a file of the runtime's closure", j.Runtime.Node)
 	}
-	for _, a := range j.Runtime.Aliases {
-		links = append(links, a.Path)
+	if p, twice := repeated(closure); twice {
+		return nil, fmt.Errorf("%q is in the runtime's closure twice", p)
 	}
 	paths := map[string][]string{
 		"node": {j.Runtime.Node}, "program": {j.Program.Path}, "input": {j.Input.Path}, "home": {j.Home},
@@ -79,12 +84,12 @@ func (j Job) seatbeltPaths() (map[string][]string, error) {
 			}
 		}
 	}
-	for _, p := range slices.Concat(paths["node"], libraries, links) {
+	for _, p := range closure {
 		if slot := path.Dir(j.Home); strings.HasPrefix(p, slot+"/") {
 			return nil, fmt.Errorf("%q, which Node is made of, lies among the files of the run in %q: have Node and the root apart", p, slot)
 		}
 	}
-	paths["ancestors"] = ancestorsOf(slices.Concat(paths["node"], paths["program"], paths["input"], paths["home"], libraries, links))
+	paths["ancestors"] = ancestorsOf(slices.Concat(closure, paths["program"], paths["input"], paths["home"]))
 	return paths, nil
 }
 
@@ -92,7 +97,7 @@ func (j Job) seatbeltPaths() (map[string][]string, error) {
 func ancestorsOf(paths []string) []string {
 	var all []string
 	for _, p := range paths {
-		for dir := path.Dir(p); dir != "/"; dir = path.Dir(dir) {
+		for dir := path.Dir(p); dir != path.Dir(dir); dir = path.Dir(dir) {
 			all = append(all, dir)
 		}
 	}
@@ -102,7 +107,18 @@ func ancestorsOf(paths []string) []string {
 // dataVolume is the other name of the volume that people's files are on. Seatbelt knows them without it.
 const dataVolume = "/System/Volumes/Data"
 
+// distinct are the words sorted, each once, in memory of their own.
 func distinct(words []string) []string {
-	slices.Sort(words)
-	return slices.Compact(words)
+	return slices.Compact(slices.Sorted(slices.Values(words)))
+}
+
+// repeated is a word that is there more than once, if there is one.
+func repeated(words []string) (string, bool) {
+	sorted := slices.Sorted(slices.Values(words))
+	for n := 1; n < len(sorted); n++ {
+		if sorted[n] == sorted[n-1] {
+			return sorted[n], true
+		}
+	}
+	return "", false
 }
