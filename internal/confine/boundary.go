@@ -19,7 +19,8 @@ type Boundary interface {
 	// Launchers are the files that start Node, as parts of the runtime's identity. The caller closes those that are open.
 	Launchers() ([]pins.Launcher, error)
 
-	// Instantiate writes the profile of one run, for [Launch]. It fails if a path is not printable ASCII or if two things claim one path.
+	// Instantiate writes the profile of one run, for [Launch]. It fails if two things claim one path, and with an [*UnfitError] if a path is
+	// not printable ASCII or a thing lies where the boundary does not hold.
 	Instantiate(Job) (Instance, error)
 
 	// Explain says what of the host, or of the boundary itself, stands behind a process that was launched from an instance and ended in

@@ -25,9 +25,9 @@ var seatbeltRules = sync.OnceValue(func() []sbpl.Node {
 	return nodes
 })
 
-// seatbeltText writes the profile of one run for sandbox-exec: canonical, without comments. It looks at nothing but j. It establishes that the
-// text reads back as the very rules that were meant, and that they mean for this run's own paths what they are there for: where Node, the root
-// or a library lies in a place that the system's own rules open or shut, the run is refused.
+// seatbeltText writes the profile of one run for sandbox-exec: canonical, without comments. It looks at nothing but j. It establishes that
+// the text reads back as the very rules that were meant, and that they mean for this run's own paths what they are there for: where Node,
+// the root or a library lies in a place that the system's own rules open or shut, the run is refused with an [*UnfitError].
 func seatbeltText(j Job) (string, error) {
 	paths, err := j.seatbeltPaths()
 	if err != nil {
@@ -45,7 +45,10 @@ func seatbeltText(j Job) (string, error) {
 	if profile.String() != text {
 		return "", fmt.Errorf("bug: the profile does not read back as it was written:\n%s", text)
 	}
-	return text, j.questions().ask(profile)
+	if problem := j.questions().ask(profile); problem != "" {
+		return "", &UnfitError{problem, "have Node and " + j.place() + " elsewhere, not among the system's own files"}
+	}
+	return text, nil
 }
 
 // seatbeltPaths gives the template's placeholders their paths, sorted, each once.
@@ -53,21 +56,19 @@ func (j Job) seatbeltPaths() (map[string][]string, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	var closure, libraries, links []string
+	var libraries, links []string
 	for _, f := range j.Runtime.Files {
-		closure = append(closure, f.Path)
 		if f.Path != j.Runtime.Node {
 			libraries = append(libraries, f.Path)
 		}
 	}
 	for _, a := range j.Runtime.Aliases {
-		closure = append(closure, a.Path)
 		links = append(links, a.Path)
 	}
 	if len(libraries) == len(j.Runtime.Files) {
 		return nil, fmt.Errorf("%q is not a file of the runtime's closure", j.Runtime.Node)
 	}
-	if p, twice := repeated(closure); twice {
+	if p, twice := repeated(j.closure()); twice {
 		return nil, fmt.Errorf("%q is in the runtime's closure twice", p)
 	}
 	paths := map[string][]string{
@@ -79,18 +80,30 @@ func (j Job) seatbeltPaths() (map[string][]string, error) {
 			if err := checkPath(p); err != nil {
 				return nil, err
 			}
-			if strings.HasPrefix(p, dataVolume+"/") {
-				return nil, fmt.Errorf("no rule matches %s: name it as it is without %s", p, dataVolume)
-			}
 		}
 	}
-	for _, p := range closure {
-		if slot := path.Dir(j.Home); strings.HasPrefix(p, slot+"/") {
-			return nil, fmt.Errorf("%q, which Node is made of, lies among the files of the run in %q: have Node and the root apart", p, slot)
-		}
+	if err := j.checkPlaces(); err != nil {
+		return nil, err
 	}
-	paths["ancestors"] = ancestorsOf(slices.Concat(closure, paths["program"], paths["input"], paths["home"]))
+	paths["ancestors"] = ancestorsOf(slices.Concat(j.closure(), paths["program"], paths["input"], paths["home"]))
 	return paths, nil
+}
+
+// checkPlaces refuses a run whose files lie where no rule means what it says.
+func (j Job) checkPlaces() error {
+	slot := path.Dir(j.Home)
+	if strings.HasPrefix(slot, dataVolume+"/") {
+		return &UnfitError{"no rule matches " + slot, "name " + j.place() + " without " + dataVolume}
+	}
+	for _, p := range j.closure() {
+		switch {
+		case strings.HasPrefix(p, dataVolume+"/"):
+			return &UnfitError{"no rule matches " + p, "name Node without " + dataVolume}
+		case strings.HasPrefix(p, slot+"/"):
+			return &UnfitError{fmt.Sprintf("%q, which Node is made of, lies among the files of the run in %q", p, slot), "have Node and " + j.place() + " apart"}
+		}
+	}
+	return nil
 }
 
 // ancestorsOf are the directories above paths, without the root, which has a rule of its own.

@@ -72,7 +72,7 @@ func TestSeatbeltTextRefuses(t *testing.T) {
 		"a slot in the system":     {func(j *Job) { moveSlot(j, "/System/Library/x") }, "would allow file-read-data of /System/Library/x/canary"},
 		"a slot among libraries":   {func(j *Job) { moveSlot(j, "/usr/lib/x") }, "would allow file-read-data of /usr/lib/x/canary"},
 		"a slot in the cryptex":    {func(j *Job) { moveSlot(j, "/System/Cryptexes/OS/x") }, "would allow file-read-data"},
-		"a slot by another name":   {func(j *Job) { moveSlot(j, "/System/Volumes/Data/Users/ada/x") }, "no rule matches /System/Volumes/Data/Users/ada/x/"},
+		"a slot by another name":   {func(j *Job) { moveSlot(j, "/System/Volumes/Data/Users/ada/x") }, "no rule matches /System/Volumes/Data/Users/ada/x; cure: name the root without"},
 		"Node in the program":      {func(j *Job) { moveNode(j, j.Program.Path+"/node") }, "lies among the files of the run"},
 		"Node is the canary":       {func(j *Job) { moveNode(j, j.Canary.Path) }, "lies among the files of the run"},
 		"a library in the home":    {func(j *Job) { addLibrary(j, j.Home+"/x.dylib") }, "lies among the files of the run"},

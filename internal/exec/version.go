@@ -60,8 +60,7 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 	defer scratch.Remove()
 	instance, err := v.boundary.Instantiate(scratch.job(taken))
 	if err != nil {
-		return "", &pins.UnavailableError{Path: taken.Node, Problem: fmt.Sprintf("cannot be named in a profile (%v)", err),
-			Cure: "have Node, and --state, under paths of printable ASCII, or name a copy of it with --node"}
+		return "", notInstantiated(taken.Node, err)
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -80,6 +79,15 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 		return "", ctx.Err()
 	}
 	return readVersion(taken.Node, got, func(e confine.Ending) *HostError { return v.boundary.Explain(instance, e) })
+}
+
+// notInstantiated passes on the boundary's own cure, where it knows one.
+func notInstantiated(node string, err error) error {
+	var unfit *confine.UnfitError
+	if errors.As(err, &unfit) {
+		return &pins.UnavailableError{Path: node, Problem: "can have no profile: " + unfit.Problem, Cure: unfit.Cure}
+	}
+	return &pins.UnavailableError{Path: node, Problem: fmt.Sprintf("can have no profile (%v)", err), Cure: "name another Node with --node, and report this"}
 }
 
 // forBoundary is how the process ended, as a boundary explains it.
@@ -148,10 +156,6 @@ const scratchPrefix = "version-run-"
 
 // makeScratch also removes what killed daemons left in state.
 func makeScratch(state string) (*scratch, error) {
-	state, err := filepath.EvalSymlinks(state) // a sandbox of macOS knows no path through a link
-	if err != nil {
-		return nil, err
-	}
 	held, err := MakeHeldDir(state, scratchPrefix, nil)
 	if err != nil {
 		return nil, err
