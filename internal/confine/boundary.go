@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"context"
 	"strings"
 
 	"confined/internal/pins"
@@ -24,8 +25,8 @@ type Boundary interface {
 	Instantiate(Job) (Instance, error)
 
 	// Explain says what of the host, or of the boundary itself, stands behind a process that was launched from an instance and ended in
-	// that way; nil when it may as well be Node's own doing.
-	Explain(Instance, Ending) *HostError
+	// that way; nil when it may as well be Node's own doing. It may start processes to find out; when ctx ends it says what it knows by then.
+	Explain(context.Context, Instance, Ending) *HostError
 
 	// RefusalCure says what would let the daemon make the boundary on a host that seemed able and refused a step of it. The refusal itself
 	// names the step.
@@ -53,7 +54,7 @@ func (linuxBoundary) Instantiate(j Job) (Instance, error) { return instantiate(j
 func (linuxBoundary) RefusalCure() string                 { return refusalCure() }
 
 // Explain knows the launch stage's own refusals, which name the step.
-func (linuxBoundary) Explain(_ Instance, e Ending) *HostError {
+func (linuxBoundary) Explain(_ context.Context, _ Instance, e Ending) *HostError {
 	if e.Code != RefusalCode {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func (s Seatbelt) RefusalCure() string {
 //
 // For a profile that was refused it looks for the culprit, which starts up to some hundred processes and takes at most culpritPatience. No
 // process of its own is needed for anything else.
-func (s Seatbelt) Explain(i Instance, e Ending) *HostError {
+func (s Seatbelt) Explain(ctx context.Context, i Instance, e Ending) *HostError {
 	said := oneLine(e.Stderr)
 	switch {
 	case e.Mute:
@@ -45,7 +46,7 @@ func (s Seatbelt) Explain(i Instance, e Ending) *HostError {
 	case slices.Contains([]int{envCannotExecute, envCannotFind}, e.Code) && strings.HasPrefix(e.Stderr, "env:"):
 		return &HostError{"the boundary cannot be had: " + said, s.RefusalCure()}
 	case strings.HasPrefix(e.Stderr, "sandbox-exec:"), e.Code == sandboxUsage && strings.Contains(strings.ToLower(e.Stderr), "usage: sandbox-exec"):
-		return s.explainSandbox(i, e.Code, said)
+		return s.explainSandbox(ctx, i, e.Code, said)
 	}
 	return nil
 }
@@ -64,12 +65,12 @@ func oneLine(text string) string {
 	return text[:min(len(text), most)]
 }
 
-func (s Seatbelt) explainSandbox(i Instance, code int, said string) *HostError {
+func (s Seatbelt) explainSandbox(ctx context.Context, i Instance, code int, said string) *HostError {
 	switch {
 	case code == sandboxUsage:
 		return &HostError{s.Tools.SandboxExec + " does not know its arguments: " + said, "use a macOS whose sandbox-exec takes -p"}
 	case code == sandboxProfile:
-		return &HostError{"this macOS refuses the profile: " + said + "; " + s.culprit(i.text, culpritPatience),
+		return &HostError{"this macOS refuses the profile: " + said + "; " + s.culprit(ctx, i.text, culpritPatience),
 			"use a version of macOS and of confined that `confined prove` passed on, and report the words above"}
 	case code == sandboxSystem && strings.Contains(said, "sandbox_apply"):
 		return &HostError{"the daemon runs in a sandbox already, and macOS allows no second one: " + said,

@@ -40,7 +40,7 @@ func TestExplainSeatbelt(t *testing.T) {
 		"127 alone":           {Ending{Code: 127}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := s.Explain(i, row.ending)
+			got := s.Explain(t.Context(), i, row.ending)
 			if (got == nil) != (row.problem == "") {
 				t.Fatalf("%v", got)
 			}

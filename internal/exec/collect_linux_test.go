@@ -115,7 +115,7 @@ func TestReadVersion(t *testing.T) {
 	code := func(n int) *Exit { return &Exit{Code: &n} }
 	signal := "SIGSEGV"
 	measured := Bounds{CPUSeconds: 1, MaxDescriptors: 64}.asked()
-	explain := func(e confine.Ending) *HostError { return confine.Here().Explain(confine.Instance{}, e) }
+	explain := func(e confine.Ending) *HostError { return confine.Here().Explain(t.Context(), confine.Instance{}, e) }
 	for name, row := range map[string]struct {
 		facts ProcessFacts
 		host  bool // the host is to blame, else the file

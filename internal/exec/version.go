@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"confined/internal/confine"
 	"confined/internal/pins"
@@ -23,9 +24,23 @@ type versions struct {
 	boundary confine.Boundary
 	state    string // directory for the scratch namespace
 
-	turn  chan struct{} // holds one while somebody looks at known, or asks Node
+	turn  chan struct{} // holds one while somebody looks at what follows, or asks Node
 	known map[string]string
+	last  explanation
 }
+
+// explanation is what the boundary said of one ending of one Node.
+type explanation struct {
+	node    string // its digest
+	ending  confine.Ending
+	problem *HostError
+	at      time.Time
+}
+
+// explainAgain is how long an explanation holds for the same ending of the same
+// Node. On macOS it can take a search of many processes; that Node ends so is
+// seen anew each time.
+const explainAgain = time.Minute
 
 func newVersions(boundary confine.Boundary, state string) versions {
 	return versions{boundary: boundary, state: state, turn: make(chan struct{}, 1), known: map[string]string{}}
@@ -78,7 +93,24 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	return readVersion(taken.Node, got, func(e confine.Ending) *HostError { return v.boundary.Explain(instance, e) })
+	version, err := readVersion(taken.Node, got, func(e confine.Ending) *HostError { return v.explain(ctx, taken.NodeSHA256(), instance, e) })
+	if err != nil && ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	return version, err
+}
+
+// explain asks the boundary, unless it has just said. What it says when ctx
+// ended is not all it would.
+func (v *versions) explain(ctx context.Context, node string, instance confine.Instance, e confine.Ending) *HostError {
+	if v.last.node == node && v.last.ending == e && time.Since(v.last.at) < explainAgain {
+		return v.last.problem
+	}
+	problem := v.boundary.Explain(ctx, instance, e)
+	if ctx.Err() == nil {
+		v.last = explanation{node, e, problem, time.Now()}
+	}
+	return problem
 }
 
 // notInstantiated passes on the boundary's own cure, where it knows one.
