@@ -4,12 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"confined/internal/confine/sbpl"
 )
@@ -106,18 +102,9 @@ func attempt(ctx context.Context, argv []string) (Ending, error) {
 	const enough = 4096
 	said, _ := io.ReadAll(io.LimitReader(p.Stderr, enough))
 	state, err := p.Wait()
-	return endingOf(state, string(said)), err
-}
-
-// endingOf is how a process ended.
-func endingOf(state *os.ProcessState, said string) Ending {
-	e := Ending{Code: -1, Stderr: said}
-	if state == nil {
-		return e
+	if err != nil {
+		return Ending{}, err
 	}
-	e.Code = state.ExitCode()
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		e.Signal = unix.SignalName(status.Signal())
-	}
-	return e
+	code, signal := EndOf(state)
+	return Ending{Code: code, Signal: signal, Stderr: string(said)}, nil
 }

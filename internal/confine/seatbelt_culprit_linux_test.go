@@ -82,7 +82,8 @@ func TestAttempt(t *testing.T) {
 		"exit 7":                   {Code: 7},
 		"echo said >&2; exit 65":   {Code: 65, Stderr: "said\n"},
 		"kill -ABRT $$":            {Code: -1, Signal: "SIGABRT"},
-		"read x || exit 4":         {Code: 4}, // its standard input is at the end
+		"kill -40 $$":              {Code: -1, Signal: "SIG40"}, // a real-time signal
+		"read x || exit 4":         {Code: 4},                   // its standard input is at the end
 		"echo x; echo y >&3; exit": {},
 	} {
 		t.Run(script, func(t *testing.T) {
@@ -105,7 +106,8 @@ func TestExplainVariants(t *testing.T) {
 			s := standin(t, variant)
 			i := s.of(t, j)
 			o := start(t, i).open(0).finish(t)
-			problem := s.Explain(t.Context(), i, endingOf(o.state, o.stderr))
+			code, signal := EndOf(o.state)
+			problem := s.Explain(t.Context(), i, Ending{Code: code, Signal: signal, Stderr: o.stderr})
 			if (problem == nil) != (want == "") || problem != nil && !strings.Contains(problem.Problem, want) {
 				t.Errorf("%v", problem)
 			}
