@@ -38,7 +38,8 @@ type Ending struct {
 	Code   int    // of its exit; -1 when a signal ended it, or the host
 	Signal string // such as SIGABRT; empty when it exited, or when it was the host's
 	Stderr string // what it said
-	Mute   bool   // the host ended it because its time was over, and it had said nothing at all
+	// TimedOutSilent: its limits were reported, and then it printed nothing until the host ended it because its time was over.
+	TimedOutSilent bool
 }
 
 // Here is the boundary of the operating system that this program was built for.

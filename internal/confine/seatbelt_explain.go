@@ -37,8 +37,8 @@ func (s Seatbelt) RefusalCure() string {
 func (s Seatbelt) Explain(ctx context.Context, i Instance, e Ending) *HostError {
 	said := oneLine(e.Stderr)
 	switch {
-	case e.Mute:
-		return explainMute()
+	case e.TimedOutSilent:
+		return explainSilence()
 	case e.Signal != "":
 		return explainSignal(i, e.Signal, said)
 	case e.Code == RefusalCode:
@@ -51,10 +51,10 @@ func (s Seatbelt) Explain(ctx context.Context, i Instance, e Ending) *HostError 
 	return nil
 }
 
-// explainMute is for a launch that hung. What is known to do that is from another project's report (openai/codex#25118).
-func explainMute() *HostError {
-	return &HostError{"Node said nothing until its time was over; CoreFoundation, which it loads, was seen to hang before a program begins where the variable " +
-		"__CF_USER_TEXT_ENCODING is not set, and a run has five variables, without that one",
+// explainSilence is for a launch that hung after the shell. What is known to do that is from another project's report (openai/codex#25118).
+func explainSilence() *HostError {
+	return &HostError{"Node said nothing until its time was over; CoreFoundation, which it loads, was seen to hang before a program begins where " +
+		"the variable __CF_USER_TEXT_ENCODING is not set, and a run has five variables, without that one",
 		"try again when the host is less busy; if it stays so, report it with a sample, see docs/prove-on-mac.md"}
 }
 

@@ -28,7 +28,7 @@ func TestExplainSeatbelt(t *testing.T) {
 		"abort, with words":   {Ending{Code: -1, Signal: "SIGABRT", Stderr: "dyld: x\ny\n"}, "began: dyld: x; y; that", "log show"},
 		"trap":                {Ending{Code: -1, Signal: "SIGTRAP"}, "may not make code", "--entitlements - /opt/node` must show com.apple.security.cs.allow-jit"},
 		"kill":                {Ending{Code: -1, Signal: "SIGKILL"}, "code signature is invalid", "codesign --verify --verbose /opt/node"},
-		"mute":                {Ending{Code: -1, Mute: true}, "CoreFoundation", "with a sample"},
+		"silent":              {Ending{Code: -1, TimedOutSilent: true}, "CoreFoundation", "with a sample"},
 		"stopped by the host": {Ending{Code: -1, Stderr: "x"}, "", ""},
 		"another signal":      {Ending{Code: -1, Signal: "SIGTERM"}, "", ""},
 		"cpu":                 {Ending{Code: 125, Stderr: "confined-stage: 1: ulimit: error\nconfined: cpu: refused by the host\n"}, "ulimit: error; confined: cpu: refused", "raise the hard limit"},

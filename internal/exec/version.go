@@ -126,7 +126,7 @@ func notInstantiated(node string, err error) error {
 func (f ProcessFacts) forBoundary() confine.Ending {
 	e := confine.Ending{Code: -1, Stderr: string(f.Stderr.Bytes())}
 	if f.Stopped != "" || f.Exit == nil {
-		e.Mute = f.Stopped == StopTimeout && f.OutputBytes == 0
+		e.TimedOutSilent = f.Stopped == StopTimeout && f.Limits != nil && f.OutputBytes == 0
 		return e
 	}
 	if f.Exit.Code != nil {
@@ -151,6 +151,9 @@ func readVersion(node string, got collected, explain func(confine.Ending) *HostE
 	case f.Stopped != "" || f.Exit == nil:
 		if problem := explain(f.forBoundary()); problem != nil {
 			return "", problem
+		}
+		if f.Limits == nil {
+			said += ", before its launch had reported its limits"
 		}
 		return "", &HostError{Problem: said, Cure: "try again when the host is less busy"}
 	}
