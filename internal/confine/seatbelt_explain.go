@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The exit codes of sandbox-exec, as other projects report them from Macs. A program may use them too, so that each is believed only
@@ -58,11 +60,20 @@ func explainSilence() *HostError {
 		"try again when the host is less busy; if it stays so, report it with a sample, see docs/prove-on-mac.md"}
 }
 
-// oneLine is a text without its line ends, bounded.
-func oneLine(text string) string {
+// oneLine is what a process said as one bounded line that a terminal and JSON can take: valid UTF-8, and without controls.
+func oneLine(said string) string {
 	const most = 400
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	return text[:min(len(text), most)]
+	said = strings.Join(strings.FieldsFunc(said, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	said = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return utf8.RuneError
+		}
+		return r // RuneError for each byte that is no UTF-8
+	}, said)
+	if len(said) <= most {
+		return said
+	}
+	return strings.ToValidUTF8(said[:most], "") + "..."
 }
 
 func (s Seatbelt) explainSandbox(ctx context.Context, i Instance, code int, said string) *HostError {

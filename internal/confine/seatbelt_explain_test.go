@@ -51,8 +51,20 @@ func TestExplainSeatbelt(t *testing.T) {
 	}
 }
 
+// TestOneLine: what a process said is no more than words to whoever prints it.
 func TestOneLine(t *testing.T) {
-	if got := oneLine("\na\r\nb\n" + strings.Repeat("x", 1000)); !strings.HasPrefix(got, "a; b; xxx") || len(got) != 400 {
-		t.Errorf("%d bytes: %q", len(got), got)
+	long := strings.Repeat("x", 399)
+	for said, want := range map[string]string{
+		"\na\r\nb\n":                  "a; b",
+		"\x1b[2Ja\tb\x00\u202e\u0085": "\ufffd[2Ja\ufffdb\ufffd\ufffd\ufffd",
+		"a\xffb":                      "a\ufffdb",
+		long + "y":                    long + "y",
+		long + "yz":                   long + "y...",
+		long + "\u00e9":               long + "...", // cut within the letter
+		"caf\u00e9":                   "caf\u00e9",
+	} {
+		if got := oneLine(said); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
 	}
 }
