@@ -102,7 +102,7 @@ func (s Seatbelt) explainStage(said string) *HostError {
 	step, _, _ = strings.Cut(step, ":")
 	cure := s.RefusalCure()
 	if slices.Contains([]string{"cpu", "descriptors"}, step) {
-		cure = "raise the hard limit where the daemon is started (ulimit -Ht -Hn; HardResourceLimits of a launchd job)"
+		cure = "raise the hard limit where the daemon is started (" + HardLimitSettings("darwin", "tn") + ")"
 	}
 	return &HostError{"the boundary cannot be had: " + said, cure}
 }
@@ -116,13 +116,16 @@ func explainSignal(i Instance, signal, said string) *HostError {
 	node := i.node()
 	switch signal {
 	case "SIGABRT":
-		return &HostError{fmt.Sprintf("Node was ended by SIGABRT before it began%s; that is how the loader ends when the profile denies it a read, or a library is gone", said),
+		return &HostError{"Node was ended by SIGABRT before it began" + said +
+			"; that is how the loader ends when the profile denies it a read, or a library is gone",
 			"what macOS denied, this shows: " + unifiedLog}
 	case "SIGTRAP":
-		return &HostError{fmt.Sprintf("Node was ended by SIGTRAP%s; that is how V8 ends when it may not make code, as in a Node that was signed again without its entitlements", said),
+		return &HostError{"Node was ended by SIGTRAP" + said +
+			"; that is how V8 ends when it may not make code, as in a Node that was signed again without its entitlements",
 			fmt.Sprintf("use the Node of nodejs.org; `codesign -d --entitlements - %s` must show com.apple.security.cs.allow-jit", node)}
 	case "SIGKILL":
-		return &HostError{fmt.Sprintf("Node was ended by SIGKILL, not by the daemon%s; that is how macOS ends a binary whose code signature is invalid", said),
+		return &HostError{"Node was ended by SIGKILL, not by the daemon" + said +
+			"; that is how macOS ends a binary whose code signature is invalid",
 			fmt.Sprintf("see what `codesign --verify --verbose %s` says, and install Node again", node)}
 	}
 	return nil

@@ -100,7 +100,8 @@ func (j Job) checkPlaces() error {
 		case strings.HasPrefix(p, dataVolume+"/"):
 			return &UnfitError{"no rule matches " + p, "name Node without " + dataVolume}
 		case strings.HasPrefix(p, slot+"/"):
-			return &UnfitError{fmt.Sprintf("%q, which Node is made of, lies among the files of the run in %q", p, slot), "have Node and " + j.place() + " apart"}
+			return &UnfitError{fmt.Sprintf("%q, which Node is made of, lies among the files of the run in %q", p, slot),
+				"have Node and " + j.place() + " apart"}
 		}
 	}
 	return nil

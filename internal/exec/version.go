@@ -93,7 +93,9 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	version, err := readVersion(taken.Node, got, func(e confine.Ending) *HostError { return v.explain(ctx, taken.NodeSHA256(), instance, e) })
+	version, err := readVersion(taken.Node, got, func(e confine.Ending) *HostError {
+		return v.explain(ctx, taken.NodeSHA256(), instance, e)
+	})
 	if err != nil && ctx.Err() != nil {
 		return "", ctx.Err()
 	}
@@ -119,7 +121,8 @@ func notInstantiated(node string, err error) error {
 	if errors.As(err, &unfit) {
 		return &pins.UnavailableError{Path: node, Problem: "can have no profile: " + unfit.Problem, Cure: unfit.Cure}
 	}
-	return &pins.UnavailableError{Path: node, Problem: fmt.Sprintf("can have no profile (%v)", err), Cure: "name another Node with --node, and report this"}
+	return &pins.UnavailableError{Path: node, Problem: fmt.Sprintf("can have no profile (%v)", err),
+		Cure: "name another Node with --node, and report this"}
 }
 
 // forBoundary is how the process ended, as a boundary explains it.
@@ -147,7 +150,7 @@ func readVersion(node string, got collected, explain func(confine.Ending) *HostE
 	case f.Limits != nil && *f.Limits != versionRun.asked(): // also when it ended before it could be stopped for that
 		return "", &HostError{
 			Problem: fmt.Sprintf("the daemon's own hard limits leave a run %s, and the confined `node --version` needs %s", f.Limits, versionRun.asked()),
-			Cure:    "raise them where the daemon is started (ulimit -Ht -Hn; LimitCPU= LimitNOFILE= of systemd, HardResourceLimits of launchd)"}
+			Cure:    "raise them where the daemon is started (" + confine.HardLimitSettings(runtime.GOOS, "tn") + ")"}
 	case f.Stopped != "" || f.Exit == nil:
 		if problem := explain(f.forBoundary()); problem != nil {
 			return "", problem
