@@ -15,10 +15,11 @@ type hostWords struct {
 
 // wordsOf are those of an operating system, by its Go name.
 func wordsOf(goos string) hostWords {
+	raise := confine.HardLimitSettings(goos, "n")
 	if goos == "darwin" {
-		return hostWords{raise: "ulimit -Hn; HardResourceLimits of a launchd job", notes: macNotes(confine.AppleTools())}
+		return hostWords{raise: raise, notes: macNotes(confine.AppleTools())}
 	}
-	return hostWords{raise: "ulimit -Hn, LimitNOFILE=", seals: true}
+	return hostWords{raise: raise, seals: true}
 }
 
 // macNotes say what the boundary of macOS is made with, and what of Linux's it

@@ -1,6 +1,10 @@
 package confine
 
-import "confined/internal/pins"
+import (
+	"context"
+
+	"confined/internal/pins"
+)
 
 // Boundary is one kernel's way to confine a run. Its methods may be called from any goroutine.
 type Boundary interface {
@@ -21,12 +25,13 @@ type Boundary interface {
 	// MaxDescriptors is the largest limit of descriptors that a run may be given here, when as many runs as there are slots may be alive.
 	MaxDescriptors(slots int) int64
 
-	// Instantiate writes the profile of one run, for [Launch]. It fails if a path is not printable ASCII or if two things claim one path.
+	// Instantiate writes the profile of one run, for [Launch]. It fails if two things claim one path, and with an [*UnfitError] if a path is
+	// not printable ASCII or a thing lies where the boundary does not hold.
 	Instantiate(Job) (Instance, error)
 
 	// Explain says what of the host, or of the boundary itself, stands behind a process that was launched from an instance and ended in
-	// that way; nil when it may as well be Node's own doing.
-	Explain(Instance, Ending) *HostError
+	// that way; nil when it may as well be Node's own doing. It may start processes to find out; when ctx ends it says what it knows by then.
+	Explain(context.Context, Instance, Ending) *HostError
 
 	// RefusalCure says what would let the daemon make the boundary on a host that seemed able and refused a step of it. The refusal itself
 	// names the step.
@@ -38,7 +43,8 @@ type Ending struct {
 	Code   int    // of its exit; -1 when a signal ended it, or the host
 	Signal string // such as SIGABRT; empty when it exited, or when it was the host's
 	Stderr string // what it said
-	Mute   bool   // the host ended it because its time was over, and it had said nothing at all
+	// TimedOutSilent: its limits were reported, and then it printed nothing until the host ended it because its time was over.
+	TimedOutSilent bool
 }
 
 // Here is the boundary of the operating system that this program was built for.

@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"context"
 	"math"
 	"os"
 	"strings"
@@ -40,7 +41,7 @@ func (linuxBoundary) MaxDescriptors(slots int) int64 {
 }
 
 // Explain knows the launch stage's own refusals, which name the step.
-func (linuxBoundary) Explain(_ Instance, e Ending) *HostError {
+func (linuxBoundary) Explain(_ context.Context, _ Instance, e Ending) *HostError {
 	if e.Code != RefusalCode {
 		return nil
 	}

@@ -182,7 +182,7 @@ func (j Job) check() error {
 	if j.Limits.CPUSeconds < 1 || j.Limits.Descriptors < 1 || j.Slot < 0 || j.Slot > maxSlot {
 		return fmt.Errorf("limits %+v or slot %d out of range", j.Limits, j.Slot)
 	}
-	return nil
+	return j.checkNames()
 }
 
 // files sorts the closure into what may only be mapped and what may also be the argument of an exec: the ELF interpreter, and Node unless

@@ -63,7 +63,8 @@ func (s Seatbelt) argv(j Job, text string) ([]string, error) {
 		strconv.Itoa(j.Limits.CPUSeconds), strconv.Itoa(j.Limits.Descriptors), j.Home, text,
 	}, node...)
 	if size := argSize(argv, j.Home); size > argMax {
-		return nil, fmt.Errorf("the profile and the arguments take %d bytes, and an exec passes %d", size, argMax)
+		return nil, &UnfitError{fmt.Sprintf("the profile and the arguments take %d bytes, and an exec passes %d", size, argMax),
+			"give the program less by its arguments and more by its input"}
 	}
 	return argv, nil
 }

@@ -108,15 +108,16 @@ func TestAbsentIsNotAlwaysNeverRan(t *testing.T) {
 // TestForBoundary: what the host itself ended is no doing of the boundary's, but
 // for a silence.
 func TestForBoundary(t *testing.T) {
-	killed, code := "SIGKILL", 71
+	killed, code, limits := "SIGKILL", 71, versionRun.asked()
 	for name, row := range map[string]struct {
 		facts ProcessFacts
 		want  confine.Ending
 	}{
 		"exited":     {ProcessFacts{Exit: &Exit{Code: &code}, Stderr: OutputOf([]byte("x"))}, confine.Ending{Code: 71, Stderr: "x"}},
 		"a signal":   {ProcessFacts{Exit: &Exit{Signal: &killed}}, confine.Ending{Code: -1, Signal: "SIGKILL"}},
-		"mute":       {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopTimeout}, confine.Ending{Code: -1, Mute: true}},
-		"not mute":   {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopTimeout, OutputBytes: 1}, confine.Ending{Code: -1}},
+		"silent":     {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopTimeout, Limits: &limits}, confine.Ending{Code: -1, TimedOutSilent: true}},
+		"no limits":  {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopTimeout}, confine.Ending{Code: -1}},
+		"not silent": {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopTimeout, Limits: &limits, OutputBytes: 1}, confine.Ending{Code: -1}},
 		"malformed":  {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopControlMalformed}, confine.Ending{Code: -1}},
 		"not reaped": {ProcessFacts{}, confine.Ending{Code: -1}},
 	} {
@@ -131,7 +132,7 @@ func TestReadVersion(t *testing.T) {
 	code := func(n int) *Exit { return &Exit{Code: &n} }
 	signal := "SIGSEGV"
 	measured := Bounds{CPUSeconds: 1, MaxDescriptors: 64}.asked()
-	explain := func(e confine.Ending) *HostError { return confine.Here().Explain(confine.Instance{}, e) }
+	explain := func(e confine.Ending) *HostError { return confine.Here().Explain(t.Context(), confine.Instance{}, e) }
 	for name, row := range map[string]struct {
 		facts ProcessFacts
 		host  bool // the host is to blame, else the file
@@ -139,6 +140,7 @@ func TestReadVersion(t *testing.T) {
 	}{
 		"refused":                {ProcessFacts{Exit: code(confine.RefusalCode), Stderr: OutputOf([]byte("confined: pivot: no\n"))}, true, "pivot: no"},
 		"stopped":                {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopTimeout}, true, "was stopped (timeout)"},
+		"stopped in its launch":  {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopTimeout}, true, "before its launch had reported its limits"},
 		"not reaped":             {ProcessFacts{}, true, "was not seen to end"},
 		"other limits":           {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopLimitsMismatch, Limits: &measured}, true, "hard limits"},
 		"other limits, and over": {ProcessFacts{Exit: code(0), Limits: &measured, Stdout: OutputOf([]byte("v26.8.1\n"))}, true, "hard limits"},
