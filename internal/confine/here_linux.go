@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"os"
-	"strings"
 
 	"confined/internal/pins"
 )
@@ -45,5 +44,5 @@ func (linuxBoundary) Explain(_ context.Context, _ Instance, e Ending) *HostError
 	if e.Code != RefusalCode {
 		return nil
 	}
-	return &HostError{"the boundary cannot be had: " + strings.TrimSpace(e.Stderr), refusalCure()}
+	return &HostError{"the boundary cannot be had: " + oneLine(e.Stderr), refusalCure()}
 }
