@@ -31,9 +31,9 @@ func AppleTools() Tools { return Tools{"/bin/dash", "/usr/bin/env", "/usr/bin/sa
 // can show: `confined prove` does, on a Mac.
 //
 // What this boundary does not do, and the one of Linux does: the kernel does not end a run whose daemon died. Memory and threads have no
-// bound. The limit of processor time is one SIGXCPU, which a program may catch, so that only the run's timeout surely ends it. A signal that
-// the daemon was started to ignore (nohup) stays ignored until Node sets its own. A CommonJS entry is loaded by import, see
-// TestSeatbeltEntries.
+// bound. The limit of processor time is one SIGXCPU, which a program may catch, so that only the run's timeout surely ends it; the execs of
+// the launch keep it, since XNU sets its timer again on the task of each (fork_create_child, by source). A signal that the daemon was
+// started to ignore (nohup) stays ignored until Node sets its own. A CommonJS entry is loaded by import, see TestSeatbeltEntries.
 type Seatbelt struct{ Tools Tools }
 
 // Profile implements [Boundary].
