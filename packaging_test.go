@@ -58,6 +58,26 @@ func TestScriptsOfTheMacAreForIt(t *testing.T) {
 	}
 }
 
+// TestOneNodeIsNamed: the Node of the tests is spelled in several places, which all mean the one that fetch-node.sh brings.
+func TestOneNodeIsNamed(t *testing.T) {
+	version := regexp.MustCompile(`(\.node/|-|/v|Node |Node.js |node-v)(\d+\.\d+\.\d+)\b`)
+	want := version.FindStringSubmatch(readText(t, "packaging/fetch-node.sh"))[2]
+	for path, times := range map[string]int{
+		"packaging/load.sh": 1, "packaging/proven.sh": 1, "packaging/which-node.sh": 3, "README.md": 1, "docs/prove-on-mac.md": 4,
+		"internal/pins/cure.go": 1,
+	} {
+		named := version.FindAllStringSubmatch(readText(t, path), -1)
+		if len(named) != times {
+			t.Errorf("%s names a Node %d times, and is known to do so %d times", path, len(named), times)
+		}
+		for _, n := range named {
+			if n[2] != want {
+				t.Errorf("%s names Node %s, and fetch-node.sh brings %s", path, n[2], want)
+			}
+		}
+	}
+}
+
 func readText(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

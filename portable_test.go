@@ -6,7 +6,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,8 +41,42 @@ func TestOnlyThinCallsAreForMacAlone(t *testing.T) {
 			t.Errorf("%s: %s", path, fault)
 		}
 	}
-	if seen < 5 {
-		t.Errorf("%d files, where at least the five of confine, pins, ns and the server are", seen)
+	if seen < 6 {
+		t.Errorf("%d files, where each package with files for macOS has at least one", seen)
+	}
+}
+
+// systems are those that a file may be for, or not: each that has files of its own, and one that has none.
+var systems = [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "arm64"}, {"freebsd", "amd64"}}
+
+// TestWhereSystemsDiffer: the packages with files for one operating system are those that ARCHITECTURE.md names.
+func TestWhereSystemsDiffer(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sentence, found := strings.Cut(string(text), "files for one operating system live in ")
+	sentence, _, whole := strings.Cut(sentence, ";")
+	if !found || !whole {
+		t.Fatal("ARCHITECTURE.md does not say where files for one operating system live")
+	}
+	var named, there []string
+	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(sentence, -1) {
+		named = append(named, m[1])
+	}
+	for _, path := range goFiles(t) {
+		everywhere := builds(t, path, systems[0][0], systems[0][1])
+		for _, s := range systems[1:] {
+			if builds(t, path, s[0], s[1]) != everywhere {
+				there = append(there, strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "internal/"))
+				break
+			}
+		}
+	}
+	slices.Sort(named)
+	slices.Sort(there)
+	if there = slices.Compact(there); !slices.Equal(named, there) {
+		t.Errorf("ARCHITECTURE.md names %q, and there are %q", named, there)
 	}
 }
 

@@ -1424,8 +1424,9 @@ type RunID = string
 // RunProblem One reason.
 type RunProblem struct {
 	// Code `admission-absent`, `-refused`: the program never ran. `admission-malformed`: whether it ran is unconfirmed. `contact-lost`: a pipe
-	// broke other than by its end. `limits-mismatch`: the limits in force were not the requested ones. `not-reaped`, `pipes-open`: the
-	// process was not confirmed gone. `…-changed`, `…-unverifiable`: what was pinned was not, or may not have been, the same afterwards.
+	// broke other than by its end, or the process could not be watched and was killed for that. `limits-mismatch`: the limits in force were
+	// not the requested ones. `not-reaped`, `pipes-open`: the process was not confirmed gone. `…-changed`, `…-unverifiable`: what was
+	// pinned was not, or may not have been, the same afterwards.
 	Code RunProblemCode `json:"code"`
 
 	// Message What was seen. For people; it may change.
@@ -1433,8 +1434,9 @@ type RunProblem struct {
 }
 
 // RunProblemCode `admission-absent`, `-refused`: the program never ran. `admission-malformed`: whether it ran is unconfirmed. `contact-lost`: a pipe
-// broke other than by its end. `limits-mismatch`: the limits in force were not the requested ones. `not-reaped`, `pipes-open`: the
-// process was not confirmed gone. `…-changed`, `…-unverifiable`: what was pinned was not, or may not have been, the same afterwards.
+// broke other than by its end, or the process could not be watched and was killed for that. `limits-mismatch`: the limits in force were
+// not the requested ones. `not-reaped`, `pipes-open`: the process was not confirmed gone. `…-changed`, `…-unverifiable`: what was
+// pinned was not, or may not have been, the same afterwards.
 type RunProblemCode string
 
 // RunProblems Why the output cannot be credited to the pins, in a fixed order.

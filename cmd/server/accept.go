@@ -23,15 +23,22 @@ type exclusiveListener struct {
 	file *os.File // a duplicate of its descriptor: package net lets nobody wait at its own
 }
 
+// newExclusiveListener takes l over, and closes it where it fails.
 func newExclusiveListener(l fileListener) (net.Listener, error) {
 	f, err := l.File()
-	return &exclusiveListener{l, f}, err
+	if err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return &exclusiveListener{l, f}, nil
 }
 
 // Close implements [net.Listener].
 func (l *exclusiveListener) Close() error { return errors.Join(l.file.Close(), l.Listener.Close()) }
 
-// Accept implements [net.Listener].
+// Accept implements [net.Listener]. A want of descriptors is a temporary error,
+// as of any listener, which servers wait out. A client whose connection gets no
+// second descriptor is turned away.
 func (l *exclusiveListener) Accept() (net.Conn, error) {
 	raw, err := l.file.SyscallConn()
 	if err != nil {
@@ -42,7 +49,10 @@ func (l *exclusiveListener) Accept() (net.Conn, error) {
 		fd, refused = acceptExclusive(int(listening))
 		return !errors.Is(refused, syscall.EAGAIN)
 	})
-	if err = errors.Join(err, refused); err != nil {
+	if err == nil {
+		err = os.NewSyscallError("accept", refused) // by this type net.OpError knows what is temporary
+	}
+	if err != nil {
 		return nil, &net.OpError{Op: "accept", Net: l.Addr().Network(), Addr: l.Addr(), Err: err}
 	}
 	f := os.NewFile(uintptr(fd), "connection")

@@ -57,7 +57,7 @@ func lookAtDescriptors(maxRetained int, words hostWords) finding {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return finding{"descriptors", verdictNote, err.Error(), ""}
 	}
-	return judgeDescriptors(limit.Max, confine.MaxDescriptors(maxRetained), words)
+	return judgeDescriptors(limit.Max, confine.Here().MaxDescriptors(maxRetained), words)
 }
 
 // judgeDescriptors has the hard limit of this process, and the most that a run

@@ -15,10 +15,11 @@ type hostWords struct {
 
 // wordsOf are those of an operating system, by its Go name.
 func wordsOf(goos string) hostWords {
+	raise := confine.HardLimitSettings(goos, "n")
 	if goos == "darwin" {
-		return hostWords{raise: "ulimit -Hn; HardResourceLimits of a launchd job", notes: macNotes(confine.AppleTools())}
+		return hostWords{raise: raise, notes: macNotes(confine.AppleTools())}
 	}
-	return hostWords{raise: "ulimit -Hn, LimitNOFILE=", seals: true}
+	return hostWords{raise: raise, seals: true}
 }
 
 // macNotes say what the boundary of macOS is made with, and what of Linux's it
@@ -31,7 +32,7 @@ func macNotes(t confine.Tools) []finding {
 		note("sandbox", "Seatbelt, by sandbox-exec, which Apple calls deprecated; a sandbox around the daemon shows when a run is started, and is named then"),
 		note("processor time", "a run that uses up its processor time gets one SIGXCPU, which a program can catch; the time limit of the request is what ends it"),
 		note("memory", "macOS gives a run no bound on its memory, nor on its threads"),
-		note("daemon's end", "macOS does not end a run whose daemon was killed: it goes on until it ends by itself or by its processor time"),
+		note("daemon's end", "macOS does not end a run whose daemon was killed: it goes on until it ends by itself or by its processor time, if it does not catch SIGXCPU"),
 		note("prove", "it also needs clang and otool, of Apple's command line tools: xcode-select --install"),
 	}
 }

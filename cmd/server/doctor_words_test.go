@@ -25,6 +25,7 @@ func TestWordsOfMac(t *testing.T) {
 	}
 	mac, linux := text("darwin"), text("linux")
 	for _, want := range []string{"/bin/dash, /usr/bin/env, /usr/bin/sandbox-exec", "one SIGXCPU", "no bound on its memory", "does not end a run whose daemon was killed",
+		"by its processor time, if it does not catch SIGXCPU",
 		"xcode-select --install", "HardResourceLimits", "rehashed: ", "otool"} {
 		if !strings.Contains(mac, want) {
 			t.Errorf("no %q in\n%s", want, mac)

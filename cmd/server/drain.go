@@ -21,11 +21,11 @@ func (d *daemon) run(signals <-chan os.Signal) error {
 	if err != nil {
 		return err
 	}
-	defer socket.Close()
 	door, err := exclusive(socket)
 	if err != nil {
 		return fmt.Errorf("--socket: %w", err)
 	}
+	defer door.Close()
 	tcp, err := listenMetrics(d.config.metricsListen)
 	if err != nil {
 		return fmt.Errorf("--metrics-listen: %w", err)

@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"sync"
 
 	"confined/internal/pins"
 )
@@ -39,22 +37,16 @@ type Job struct {
 	Canary  pins.Source // file: present and readable to the process's user, but under no Landlock rule
 	Home    string      // absolute path of an empty directory; the process sees one that is always empty
 	Limits  Limits
-	Slot    int      // decides the outer uid and gid under a root daemon, see OuterID
+	Slot    int      // decides whom the process is to the host, see [Boundary]
 	Args    []string // the entry's absolute path and the program's arguments; Node gets the preload before them
 	Version bool     // run `node --version` instead: no preload, no admission, Args must be empty
 }
 
-// Instance is the profile of one run together with what a process is started with. Only a [Boundary] makes one.
+// Instance is the profile of one run together with its boundary's launch. Only a [Boundary] makes one.
 type Instance struct {
 	text  string
-	argv  []string                         // of the first program that the process executes: Node, or on macOS the shell
-	start func(Instance) (*Process, error) // its boundary's launch
-
-	profile *profile // Linux: what text says
-	slot    int
-	image   *os.File // or nil
-
-	directory string // macOS: where the process starts
+	node  string // Node's path
+	start func() (*Process, error)
 }
 
 // Text is the profile text that the launch is planned from: canonical, without comments.
@@ -75,56 +67,25 @@ type Process struct {
 	Stderr  *os.File    // read end of its descriptor 2
 	Handle  *os.Process // never nil
 
-	begin, lock *os.File       // our ends of the pipe and the socket that the launch itself needs; nil where it needs none
-	asking      sync.WaitGroup // until nobody can consent to an exec any more
-
-	guard *guard // where the system has no handle of its own for a process; else nil
+	guard  *guard // where the system has no handle of its own for a process; else nil
+	reaped func() // what the launch leaves to be done once the process was reaped; nil: nothing
 }
 
-// firstOuterID is the outer uid and gid of slot 0 under a root daemon. They belong to nobody, and each slot has its own, so that no run
-// shares an owner with another run or with anything of the host.
-const firstOuterID = 61000
-
-// maxSlot is the highest slot number: 63, and one more for a run outside the root.
-const maxSlot = 64
-
-// OuterID is whom the files of a slot must belong to, and who its process is to the host: ourselves or, for a root daemon, an id
-// dedicated to the slot, 61000 + slot.
-func OuterID(slot int) (uid, gid int) {
-	if os.Geteuid() == 0 {
-		return firstOuterID + slot, firstOuterID + slot
-	}
-	return os.Geteuid(), os.Getegid()
-}
-
-// stageVersion changes with the order and the meaning of the launch's steps.
-const stageVersion = "confined-stage/2"
-
-// MaxDescriptors is the largest limit of descriptors that a run may be given here, when as many runs as there are slots may be alive. Epoll
-// watches are counted per real user, and a program can make (n/2)² of them with n descriptors: one that shares its user with the daemon could
-// use up what the daemon's own poller needs (seen with two runs of 4,096), so all slots together may use half. A root daemon's runs have users
-// of their own and no bound here.
-func MaxDescriptors(slots int) int64 {
-	if os.Geteuid() == 0 {
-		return math.MaxInt64
-	}
-	return descriptorBound(epollWatches(), slots)
-}
-
-// Launch starts a process that performs the launch stage of i and becomes Node. On Linux it returns when that process holds nothing of ours but
-// its own descriptors, or after a second if somebody stops it; whether it succeeds, Control and Stderr say. On error nothing was started and
-// nothing is left open; a *HostError says that the host refuses it.
+// Launch starts a process that performs the launch stage of i and becomes Node. On Linux it returns when that process holds nothing of ours
+// but its own descriptors, or after a second if somebody stops it; whether it succeeds, Control and Stderr say. On error nothing was
+// started and nothing is left open; a *HostError says that the host refuses it.
 //
-// Precondition: the caller's goroutine is locked to its thread, and stays so until the process was reaped. The Linux kernel ends the process
-// when the thread that started it ends.
+// Precondition: the caller's goroutine is locked to its thread, and stays so until the process was reaped. The Linux kernel ends the
+// process when the thread that started it ends.
 func Launch(i Instance) (*Process, error) {
 	if i.start == nil {
 		return nil, errors.New("launch: no instance")
 	}
-	return i.start(i)
+	return i.start()
 }
 
-// Kill sends SIGKILL through the process's handle. After Wait it does nothing and returns os.ErrProcessDone: a process id is never a target.
+// Kill sends SIGKILL through the process's handle. After Wait it does nothing and returns os.ErrProcessDone: a process id is never a
+// target.
 func (p *Process) Kill() error {
 	if p.guard != nil {
 		return p.guard.kill(p.Handle.Kill)
@@ -132,21 +93,21 @@ func (p *Process) Kill() error {
 	return p.Handle.Kill()
 }
 
-// Wait reaps the process and says how it ended. Call it once.
+// Wait reaps the process and says how it ended. Call it once. A state beside an error is that of a process that had to be killed, because
+// its end could not be watched for.
 func (p *Process) Wait() (*os.ProcessState, error) {
 	var unseen error
 	if p.guard != nil {
-		unseen = p.guard.await()
+		unseen = p.guard.await(p.Handle.Kill)
 	}
 	state, err := p.Handle.Wait()
-	_ = p.lock.Close() // wakes consentOnce, if the child never came to ask
-	p.asking.Wait()
+	if p.reaped != nil {
+		p.reaped()
+	}
 	return state, errors.Join(unseen, err)
 }
 
-func (p *Process) close() {
-	closeAll([]*os.File{p.Gate, p.Control, p.Stdout, p.Stderr, p.begin, p.lock})
-}
+func (p *Process) close() { closeAll([]*os.File{p.Gate, p.Control, p.Stdout, p.Stderr}) }
 
 func closeAll(files []*os.File) {
 	for _, f := range files {

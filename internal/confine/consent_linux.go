@@ -27,17 +27,17 @@ type response struct {
 	flags uint32
 }
 
-// consentOnce lets the child's one exec pass, see lockExec. It ends with the child's end of the socket or with the listener, whatever becomes of the
-// child; whoever asks after that, or is not recognised, is told ENOSYS by the kernel, since nobody holds the listener.
-func (p *Process) consentOnce() {
-	listener, err := receive(p.lock)
-	_ = p.lock.Close() // Wait may have closed it before
+// consentOnce lets the child's one exec pass, see lockExec. It ends with the child's end of the socket or with the listener, whatever
+// becomes of the child; whoever asks after that, or is not recognised, is told ENOSYS by the kernel, since nobody holds the listener.
+func (c *child) consentOnce() {
+	listener, err := receive(c.lock)
+	_ = c.lock.Close() // Wait may have closed it before
 	if err != nil {
 		return // the child did not come this far, and has said why
 	}
 	defer listener.Close()
 	_ = whenReadable(listener, func(fd int) error {
-		err := consent(fd, p.PID)
+		err := consent(fd, c.PID)
 		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINTR) {
 			return unix.EAGAIN // the kernel withdrew the question, no consent was given: it may ask again
 		}

@@ -23,5 +23,20 @@ func (f hostFacts) cureRefusal() string {
 	if len(docker) == 0 {
 		return "let the daemon do what the message names, or run it outside of the container, chroot or security module that refuses it"
 	}
-	return strings.Join(append([]string{"in Docker or Podman: run " + strings.Join(docker, " ") + ", or a profile of your own that allows user namespaces and mounts in them"}, others...), "; ")
+	inDocker := "in Docker or Podman: run " + strings.Join(docker, " ") + ", or a profile of your own that allows user namespaces and mounts in them"
+	return strings.Join(append([]string{inDocker}, others...), "; ")
+}
+
+// HardLimitSettings are what raises a daemon's hard limits on an operating system. The limits are named by their letters in ulimit.
+func HardLimitSettings(goos, letters string) string {
+	units := map[rune]string{'d': "DATA", 'i': "SIGPENDING", 'n': "NOFILE", 's': "STACK", 't': "CPU", 'u': "NPROC"}
+	shell, unit := "ulimit", ""
+	for _, letter := range letters {
+		shell += " -H" + string(letter)
+		unit += " Limit" + units[letter] + "="
+	}
+	if goos == "darwin" {
+		return shell + ", HardResourceLimits of a launchd job"
+	}
+	return shell + "," + unit + " of a systemd unit"
 }

@@ -31,3 +31,20 @@ func TestCureNamesWhatStandsThere(t *testing.T) {
 		}
 	}
 }
+
+// TestHardLimitSettings: each system's own words, and every limit that a run needs has some.
+func TestHardLimitSettings(t *testing.T) {
+	for goos, want := range map[string]string{
+		"linux":  "ulimit -Ht -Hn, LimitCPU= LimitNOFILE= of a systemd unit",
+		"darwin": "ulimit -Ht -Hn, HardResourceLimits of a launchd job",
+	} {
+		if got := HardLimitSettings(goos, "tn"); got != want {
+			t.Errorf("%s: %s, want %s", goos, got, want)
+		}
+	}
+	facts := hostFacts{hardData: 1 << 62, hardStack: 1 << 62, hardThreads: 1 << 62}
+	if problem := facts.judgeLimits(); problem == nil ||
+		problem.Cure != "raise it where the daemon is started (ulimit -Hi, LimitSIGPENDING= of a systemd unit)" {
+		t.Errorf("%v", problem)
+	}
+}

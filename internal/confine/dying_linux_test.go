@@ -75,20 +75,19 @@ func TestExecNotOurs(t *testing.T) {
 	}
 }
 
-// launchChanged is Launch with a plan that was changed.
-func launchChanged(t *testing.T, i Instance, change func(*stage)) running {
+// launchChanged is a launch with a plan that was changed.
+func launchChanged(t *testing.T, l linuxLaunch, change func(*stage)) running {
 	t.Helper()
 	runtime.LockOSThread()
-	p, theirs, err := openEnds()
+	c, theirs, err := openEnds()
 	must(t, err)
 	defer theirs.close()
-	s, err := newStage(i, theirs.inherited(i.image))
+	s, err := newStage(l, theirs.inherited(l.image))
 	must(t, err)
 	change(s)
-	must(t, p.fork(s))
-	must(t, p.start(s))
-	p.asking.Go(p.consentOnce)
-	return running{p}
+	must(t, c.fork(s))
+	must(t, c.start(s))
+	return running{c.asks()}
 }
 
 // TestLateChild: a child that does not close the daemon's descriptors in time is launched all the same.

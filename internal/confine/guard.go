@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"errors"
 	"os"
 	"sync"
 )
@@ -27,12 +28,16 @@ func (g *guard) kill(send func() error) error {
 	return send()
 }
 
-// await returns when the process has ended and no kill can come any more: only then may it be reaped. If the end cannot be watched for, an
-// error says so, and there is no kill either: better a process that nobody ends than a signal to another one.
-func (g *guard) await() error {
+// await returns when no kill can come any more: only then may the process be reaped. That is when it has ended. If its end cannot be
+// watched for, which the error says, a last kill is sent: nobody has reaped the process, so that the id is still its own, and whoever waits
+// for it next must not wait for ever.
+func (g *guard) await(kill func() error) error {
 	err := g.watch.wait()
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if err != nil {
+		err = errors.Join(in("watch", err), kill())
+	}
 	g.ended = true
-	return in("watch", err)
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,6 +32,9 @@ func killUntilDone(pid int, kill func(func() error) error) error {
 	}
 }
 
+// noKill is for an await that sees the end.
+func noKill() error { return errors.New("a kill was sent") }
+
 // TestGuard: a kill that runs all through the end and the reaping of a process is answered by the guard and never goes to a process id
 // that is free. Without the guard, the kernel has to answer it (ESRCH), or another process would have.
 func TestGuard(t *testing.T) {
@@ -46,7 +50,7 @@ func TestGuard(t *testing.T) {
 		answer := make(chan error)
 		go func() { answer <- killUntilDone(pid, kill) }()
 		end()
-		must(t, g.await())
+		must(t, g.await(noKill))
 		_, err = syscall.Wait4(pid, nil, 0, nil)
 		must(t, err)
 		return <-answer
@@ -68,7 +72,7 @@ func TestGuardDoesNotReap(t *testing.T) {
 	must(t, err)
 	g := &guard{watch: watch}
 	must(t, g.kill(func() error { return unix.Kill(pid, unix.SIGKILL) }))
-	must(t, g.await())
+	must(t, g.await(noKill))
 	sent := false
 	if err := g.kill(func() error { sent = true; return nil }); err != os.ErrProcessDone || sent {
 		t.Errorf("after the end: sent %v, error %v", sent, err)
@@ -80,21 +84,36 @@ func TestGuardDoesNotReap(t *testing.T) {
 	end()
 }
 
-// TestGuardWithoutWatch: if the end cannot be seen there is an error, and no kill.
+// TestGuardWithoutWatch: if the end cannot be seen there is an error, one kill while the id is still the process's own, and none after it.
 func TestGuardWithoutWatch(t *testing.T) {
 	g := &guard{watch: exitWatch{os.Getpid()}} // no child of ours
-	if err := g.await(); !errors.Is(err, unix.ECHILD) {
-		t.Errorf("await: %v", err)
+	sent := 0
+	send := func() error { sent++; return nil }
+	if err := g.await(send); !errors.Is(err, unix.ECHILD) || sent != 1 {
+		t.Errorf("await: %v, and %d kills", err, sent)
 	}
-	if err := g.kill(func() error { t.Error("sent"); return nil }); err != os.ErrProcessDone {
-		t.Errorf("kill: %v", err)
+	if err := g.kill(send); err != os.ErrProcessDone || sent != 1 {
+		t.Errorf("kill: %v, and %d kills", err, sent)
+	}
+}
+
+// TestUnwatchedEnds: a process whose end cannot be watched for is ended, since nobody could end it any more, and reaped.
+func TestUnwatchedEnds(t *testing.T) {
+	p, err := spawn([]string{"/bin/cat"}, "/")
+	must(t, err)
+	defer p.close()
+	p.guard.watch = exitWatch{os.Getpid()} // no child of ours
+	alarm := time.AfterFunc(5*time.Second, func() { _ = p.Gate.Close() })
+	defer alarm.Stop()
+	if state, err := p.Wait(); state == nil || !errors.Is(err, unix.ECHILD) || state.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Errorf("%v, %v", state, err)
 	}
 }
 
 // TestKillsWhileWaiting is for the race detector: many kills, at every moment of a process's end.
 func TestKillsWhileWaiting(t *testing.T) {
 	for range 50 {
-		p, err := spawn(Instance{argv: []string{"/bin/cat"}, directory: "/"})
+		p, err := spawn([]string{"/bin/cat"}, "/")
 		must(t, err)
 		var refused atomic.Int32
 		var group sync.WaitGroup

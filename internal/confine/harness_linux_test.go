@@ -61,7 +61,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// slot is a namespace as package ns makes it, owned by whom OuterID says.
+// slot is a namespace as package ns makes it, owned by whom outerID says.
 type slot struct{ dir string }
 
 // newSlot writes files whose names begin with program/ or input/.
@@ -102,7 +102,7 @@ func (s slot) write(t testing.TB, name, content string) {
 
 func (s slot) own(t testing.TB, name string) {
 	t.Helper()
-	uid, gid := OuterID(0)
+	uid, gid := outerID(0)
 	for ; name != "."; name = filepath.Dir(name) {
 		must(t, os.Lchown(filepath.Join(s.dir, name), uid, gid))
 		if name == "" {
@@ -133,27 +133,32 @@ func (s slot) job(t testing.TB, c pins.Closure, entry string, args ...string) Jo
 	}
 }
 
-func instance(t testing.TB, j Job) Instance {
+func instance(t testing.TB, j Job) linuxLaunch {
 	t.Helper()
-	i, err := instantiate(j)
+	l, err := instantiate(j)
 	must(t, err)
-	return i
+	return l
 }
 
-// saying is the instance with another text.
-func (i Instance) saying(text string) (Instance, error) {
+// saying is the launch with another text.
+func (l linuxLaunch) saying(text string) (linuxLaunch, error) {
 	p, err := parseProfile(text)
-	i.text, i.profile = text, p
-	return i, err
+	l.text, l.profile = text, p
+	return l, err
 }
+
+// launchable is what leads to a process: an [Instance], or what one is made of.
+type launchable interface{ launch() (*Process, error) }
+
+func (i Instance) launch() (*Process, error) { return Launch(i) }
 
 // running is a launched process. Its test's goroutine is locked to its thread until finish.
 type running struct{ *Process }
 
-func start(t testing.TB, i Instance) running {
+func start(t testing.TB, l launchable) running {
 	t.Helper()
 	runtime.LockOSThread()
-	p, err := Launch(i)
+	p, err := l.launch()
 	if err != nil {
 		runtime.UnlockOSThread()
 		t.Fatal(err)
@@ -210,9 +215,9 @@ func (r running) finish(t testing.TB) outcome {
 func (r running) closeOutputs() { closeAll([]*os.File{r.Control, r.Stdout, r.Stderr}) }
 
 // run launches, opens the gate and waits.
-func run(t testing.TB, i Instance) outcome {
+func run(t testing.TB, l launchable) outcome {
 	t.Helper()
-	return start(t, i).open(GoByte).finish(t)
+	return start(t, l).open(GoByte).finish(t)
 }
 
 const admittedRecord = "sf-confined/1 admitted\n"
@@ -244,10 +249,10 @@ type task struct {
 	Argv []string
 }
 
-// helper starts the test binary as another process that does what name says with the instance.
-func helper(t testing.TB, name string, i Instance) *osexec.Cmd {
+// helper starts the test binary as another process that does what name says with the launch.
+func helper(t testing.TB, name string, l linuxLaunch) *osexec.Cmd {
 	t.Helper()
-	words, err := json.Marshal(task{i.text, i.argv})
+	words, err := json.Marshal(task{l.text, l.argv})
 	must(t, err)
 	cmd := osexec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), helperName+"="+name, "GORACE=atexit_sleep_ms=0") // the race detector's second at the end is for threads that go on

@@ -26,37 +26,37 @@ func help(name string) error {
 	if err := json.NewDecoder(os.Stdin).Decode(&t); err != nil {
 		return err
 	}
-	i, err := Instance{argv: t.Argv, start: launch}.saying(t.Text)
+	l, err := linuxLaunch{argv: t.Argv}.saying(t.Text)
 	if err != nil {
 		return err
 	}
 	switch name {
 	case "daemon":
-		return helpDaemon(i)
+		return helpDaemon(l)
 	case "low limit":
 		low := unix.Rlimit{Cur: 40, Max: 40}
 		if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &low, nil); err != nil {
 			return err
 		}
-		return helpControl(i)
+		return helpControl(l)
 	case "listener":
-		return helpListener(i)
+		return helpListener(l)
 	case "one processor":
 		var one unix.CPUSet
 		one.Set(0)
 		if err := unix.SchedSetaffinity(0, &one); err != nil {
 			return err
 		}
-		return helpControl(i)
+		return helpControl(l)
 	}
 	if call, found := strings.CutPrefix(name, withoutMark); found {
-		return helpWithout(i, call)
+		return helpWithout(l, call)
 	}
 	return fmt.Errorf("unknown helper %q", name)
 }
 
-func helpLaunch(i Instance) (*Process, error) {
-	p, err := Launch(i)
+func helpLaunch(l linuxLaunch) (*Process, error) {
+	p, err := l.launch()
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func helpLaunch(i Instance) (*Process, error) {
 }
 
 // helpDaemon launches, says the process id and what the program says, and waits to be killed.
-func helpDaemon(i Instance) error {
-	p, err := helpLaunch(i)
+func helpDaemon(l linuxLaunch) error {
+	p, err := helpLaunch(l)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func helpDaemon(i Instance) error {
 }
 
 // helpControl prints the control text and what the stage said.
-func helpControl(i Instance) error {
-	p, err := helpLaunch(i)
+func helpControl(l linuxLaunch) error {
+	p, err := helpLaunch(l)
 	if err != nil {
 		return err
 	}
@@ -91,10 +91,10 @@ func helpControl(i Instance) error {
 }
 
 // helpListener is a daemon under somebody else's filter with a listener.
-func helpListener(i Instance) error {
+func helpListener(l linuxLaunch) error {
 	if err := filterAllThreads([]instruction{{code: opReturn, k: verdictAllow}}, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER); err != nil {
 		return err
 	}
 	fmt.Println(hostProblem())
-	return helpControl(i)
+	return helpControl(l)
 }

@@ -138,17 +138,17 @@ func (f hostFacts) judgeSeccomp() *HostError {
 // judgeLimits compares the daemon's hard limits with the fixed ones of the profile, which a process may not raise.
 func (f hostFacts) judgeLimits() *HostError {
 	for _, l := range []struct {
-		name, flag string
-		hard, need uint64
+		name, letter string
+		hard, need   uint64
 	}{
-		{"data", "ulimit -Hd, LimitDATA=", f.hardData, fixedLimit("data")},
-		{"stack", "ulimit -Hs, LimitSTACK=", f.hardStack, fixedLimit("stack")},
-		{"threads", "ulimit -Hu, LimitNPROC=", f.hardThreads, fixedLimit("threads")},
-		{"pending signals", "ulimit -Hi, LimitSIGPENDING=", f.hardSignals, fixedLimit("sigpending")},
+		{"data", "d", f.hardData, fixedLimit("data")},
+		{"stack", "s", f.hardStack, fixedLimit("stack")},
+		{"threads", "u", f.hardThreads, fixedLimit("threads")},
+		{"pending signals", "i", f.hardSignals, fixedLimit("sigpending")},
 	} {
 		if l.hard < l.need {
 			return &HostError{fmt.Sprintf("the daemon's own hard limit of %s is %d, and a run needs %d", l.name, l.hard, l.need),
-				"raise it where the daemon is started (" + l.flag + ")"}
+				"raise it where the daemon is started (" + HardLimitSettings("linux", l.letter) + ")"}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -27,6 +28,9 @@ var preload string
 // node_modules of a program is ever above it.
 const preloadName = "preload.cjs"
 
+// stageVersion changes with the order and the meaning of the launch's steps.
+const stageVersion = "confined-stage/2"
+
 var fixedProfile = sync.OnceValue(func() pins.Profile {
 	return pins.NewProfile(profileName, template, environmentNames(), profileParts())
 })
@@ -40,30 +44,57 @@ func profileParts() []pins.ProfilePart {
 	}
 }
 
-// instantiate looks at nothing but j and, for the outer uid and gid, at who we are. It also fails if the runtime's aliases do not lead from the
-// loader's name to a file of the closure.
-func instantiate(j Job) (Instance, error) {
+// firstOuterID is the outer uid and gid of slot 0 under a root daemon. They belong to nobody, and each slot has its own, so that no run
+// shares an owner with another run or with anything of the host.
+const firstOuterID = 61000
+
+// maxSlot is the highest slot number: 63, and one more for a run outside the root.
+const maxSlot = 64
+
+// outerID is the owner of a slot's files, and who its process is to the host: ourselves or, for a root daemon, an id dedicated to the slot,
+// 61000 + slot.
+func outerID(slot int) (uid, gid int) {
+	if os.Geteuid() == 0 {
+		return firstOuterID + slot, firstOuterID + slot
+	}
+	return ourselves()
+}
+
+func ourselves() (uid, gid int) { return os.Geteuid(), os.Getegid() }
+
+// linuxLaunch is what a launch on Linux is planned from.
+type linuxLaunch struct {
+	text    string
+	profile *profile // what text says
+	argv    []string // Node's
+	slot    int
+	image   *os.File // Node's sealed copy, or nil
+}
+
+// instantiate looks at nothing but j and, for the outer uid and gid, at who we are. It also fails if the runtime's aliases do not lead from
+// the loader's name to a file of the closure.
+func instantiate(j Job) (linuxLaunch, error) {
 	words, err := j.words()
 	if err != nil {
-		return Instance{}, fmt.Errorf("instantiate: %w", err)
+		return linuxLaunch{}, fmt.Errorf("instantiate: %w", err)
 	}
 	text, err := fill(templateLines(), words)
 	if err != nil {
-		return Instance{}, fmt.Errorf("instantiate: %w", err)
+		return linuxLaunch{}, fmt.Errorf("instantiate: %w", err)
 	}
 	profile, err := parseProfile(text)
 	if err != nil {
-		return Instance{}, fmt.Errorf("instantiate: %w", err)
+		return linuxLaunch{}, fmt.Errorf("instantiate: %w", err)
 	}
 	argv, err := j.argv()
 	if err != nil {
-		return Instance{}, fmt.Errorf("instantiate: %w", err)
+		return linuxLaunch{}, fmt.Errorf("instantiate: %w", err)
 	}
-	i := Instance{text: text, argv: argv, start: launch, profile: profile, slot: j.Slot}
+	l := linuxLaunch{text: text, profile: profile, argv: argv, slot: j.Slot}
 	if j.Image != nil {
-		i.image = j.Image.File()
+		l.image = j.Image.File()
 	}
-	return i, nil
+	return l, nil
 }
 
 // argv is Node's argument list.
@@ -96,7 +127,7 @@ func (j Job) words() (map[string][]string, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	uid, gid := OuterID(j.Slot)
+	uid, gid := outerID(j.Slot)
 	libraries, executables, err := j.files()
 	if err != nil {
 		return nil, err
@@ -127,8 +158,8 @@ func (j Job) words() (map[string][]string, error) {
 
 func source(s pins.Source) string { return strconv.Quote(s.Path) + " " + inode{s.Dev, s.Ino}.String() }
 
-// ImagePath is what the kernel calls the sealed copy of Node, a memfd of that name, as in /proc/PID/exe and /proc/PID/maps; and where a process
-// that runs it finds it.
+// ImagePath is what the kernel calls the sealed copy of Node, a memfd of that name, as in /proc/PID/exe and /proc/PID/maps; and where a
+// process that runs it finds it.
 const ImagePath = "/memfd:" + pins.ImageName + " (deleted)"
 
 // image is the words of the sealed copy, if there is one.
@@ -151,11 +182,11 @@ func (j Job) check() error {
 	if j.Limits.CPUSeconds < 1 || j.Limits.Descriptors < 1 || j.Slot < 0 || j.Slot > maxSlot {
 		return fmt.Errorf("limits %+v or slot %d out of range", j.Limits, j.Slot)
 	}
-	return nil
+	return j.checkNames()
 }
 
-// files sorts the closure into what may only be mapped and what may also be the argument of an exec: the ELF interpreter, and Node unless it is
-// executed as a sealed copy.
+// files sorts the closure into what may only be mapped and what may also be the argument of an exec: the ELF interpreter, and Node unless
+// it is executed as a sealed copy.
 func (j Job) files() (libraries, executables []string, err error) {
 	aliases := map[string]string{}
 	for _, a := range j.Runtime.Aliases {
@@ -210,8 +241,8 @@ func readTemplate(template string) ([][]string, error) {
 	return lines, nil
 }
 
-// fill replaces the placeholders of a template's lines. Values are whole words, already in their final form, so none can become anything else;
-// a line whose placeholder has n values becomes n lines.
+// fill replaces the placeholders of a template's lines. Values are whole words, already in their final form, so none can become anything
+// else; a line whose placeholder has n values becomes n lines.
 func fill(lines [][]string, words map[string][]string) (string, error) {
 	var b strings.Builder
 	for _, fields := range lines {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,33 +23,56 @@ func ownBinary() ([]pins.Launcher, error) {
 	return []pins.Launcher{{Path: f.Name(), File: f}}, nil
 }
 
+// child is a process on its way to Node, with our ends of what only its launch needs.
+type child struct {
+	*Process
+	begin  *os.File       // the pipe on which it is told to go on
+	lock   *os.File       // the socket of the exec lock
+	asking sync.WaitGroup // until nobody can consent to an exec any more
+}
+
 // launch plans the stage, forks the child that performs it, maps its ids and starts it.
-func launch(i Instance) (*Process, error) {
-	if err := checkIDs(i.profile, i.slot); err != nil {
+func (l linuxLaunch) launch() (*Process, error) {
+	if err := checkIDs(l.profile, l.slot); err != nil {
 		return nil, in("launch", err)
 	}
-	p, theirs, err := openEnds()
+	c, theirs, err := openEnds()
 	if err != nil {
 		return nil, in("launch: pipes", err)
 	}
-	s, err := newStage(i, theirs.inherited(i.image))
+	s, err := newStage(l, theirs.inherited(l.image))
 	if err == nil {
-		err = p.fork(s)
+		err = c.fork(s)
 	}
 	theirs.close()
 	if err != nil {
-		p.close()
+		c.close()
 		return nil, in("launch", err)
 	}
-	if err := p.start(s); err != nil {
-		return nil, errors.Join(err, p.giveUp())
+	if err := c.start(s); err != nil {
+		return nil, errors.Join(err, c.giveUp())
 	}
-	p.asking.Go(p.consentOnce)
-	return p, nil
+	return c.asks(), nil
 }
 
-// fork makes the child. ForkLock keeps it from being a copy at a moment when this process has a file open for writing that will be verified.
-func (p *Process) fork(s *stage) error {
+// asks has the child's one question answered, until it was reaped.
+func (c *child) asks() *Process {
+	c.asking.Go(c.consentOnce)
+	c.reaped = func() {
+		_ = c.lock.Close() // wakes consentOnce, if the child never came to ask
+		c.asking.Wait()
+	}
+	return c.Process
+}
+
+func (c *child) close() {
+	c.Process.close()
+	closeAll([]*os.File{c.begin, c.lock})
+}
+
+// fork makes the child. ForkLock keeps it from being a copy at a moment when this process has a file open for writing that will be
+// verified.
+func (c *child) fork(s *stage) error {
 	texts := errnoTexts()
 	syscall.ForkLock.Lock()
 	pid, e := fork(unix.CLONE_NEWUSER|unix.CLONE_NEWNS, s.steps, texts)
@@ -57,39 +81,39 @@ func (p *Process) fork(s *stage) error {
 	if e != 0 {
 		return explainSpawn(e)
 	}
-	p.PID = int(pid)
+	c.PID = int(pid)
 	return nil
 }
 
-// start waits until the child holds nothing of ours any more, maps its ids and gives it the word to go on. A child that is gone already says why
-// on Stderr. Its handle is opened while it is a child of ours that nobody has reaped, so that its process id can mean no other.
-func (p *Process) start(s *stage) (err error) {
-	if p.Handle, err = os.FindProcess(p.PID); err != nil {
+// start waits until the child holds nothing of ours any more, maps its ids and gives it the word to go on. A child that is gone already
+// says why on Stderr. Its handle is opened while it is a child of ours that nobody has reaped, so that its process id can mean no other.
+func (c *child) start(s *stage) (err error) {
+	if c.Handle, err = os.FindProcess(c.PID); err != nil {
 		return in("launch: handle", err)
 	}
-	gone, err := p.awaitChild()
+	gone, err := c.awaitChild()
 	if err != nil {
 		return in("launch: start", err)
 	}
 	if !gone {
-		err = mapIDs(p.PID, s.profile)
+		err = mapIDs(c.PID, s.profile)
 	}
 	if err != nil {
 		return in("launch", explainSpawn(err))
 	}
-	_, _ = p.begin.Write([]byte{1})
-	_ = p.begin.Close()
+	_, _ = c.begin.Write([]byte{1})
+	_ = c.begin.Close()
 	return nil
 }
 
-// childPatience is how long a child may take to close what it has of ours. It takes some microseconds, unless somebody else stops it: then the
-// run goes on to its own timeout.
+// childPatience is how long a child may take to close what it has of ours. It takes some microseconds, unless somebody else stops it: then
+// the run goes on to its own timeout.
 const childPatience = time.Second
 
 // awaitChild returns when the child has said that it holds nothing of ours, or is gone, or after childPatience. It waits in the kernel: the
 // thread is this run's own.
-func (p *Process) awaitChild() (gone bool, err error) {
-	conn, err := p.lock.SyscallConn()
+func (c *child) awaitChild() (gone bool, err error) {
+	conn, err := c.lock.SyscallConn()
 	if err != nil {
 		return false, err
 	}
@@ -107,17 +131,17 @@ func (p *Process) awaitChild() (gone bool, err error) {
 	return gone, err
 }
 
-// giveUp ends the child, which waits for a word that does not come, and reaps it. It is killed because somebody may have stopped it. Without a
-// handle its process id stands for it, as long as it is ours to reap.
-func (p *Process) giveUp() error {
-	p.close()
-	if p.Handle == nil {
-		_ = unix.Kill(p.PID, unix.SIGKILL)
-		_, err := unix.Wait4(p.PID, nil, 0, nil)
+// giveUp ends the child, which waits for a word that does not come, and reaps it. It is killed because somebody may have stopped it.
+// Without a handle its process id stands for it, as long as it is ours to reap.
+func (c *child) giveUp() error {
+	c.close()
+	if c.Handle == nil {
+		_ = unix.Kill(c.PID, unix.SIGKILL)
+		_, err := unix.Wait4(c.PID, nil, 0, nil)
 		return err
 	}
-	_ = p.Handle.Kill()
-	_, err := p.Handle.Wait()
+	_ = c.Handle.Kill()
+	_, err := c.Handle.Wait()
 	return err
 }
 
@@ -126,15 +150,16 @@ const inner = 65534
 
 // checkIDs makes sure that the profile's user is the one that the slot's files belong to, and nobody inside.
 func checkIDs(p *profile, slot int) error {
-	uid, gid := OuterID(slot)
+	uid, gid := outerID(slot)
 	if p.user != (identity{inner, uint64(uid)}) || p.group != (identity{inner, uint64(gid)}) {
 		return fmt.Errorf("identity: the profile has user %v and group %v, not %d as %d and %d", p.user, p.group, inner, uid, gid)
 	}
 	return nil
 }
 
-// mapIDs gives the child's user namespace its ids (user_namespaces(7)): nobody inside is the slot's user outside. A root daemon's child is uid 0
-// besides, until it becomes nobody; an unprivileged daemon's is nobody from the start, and has every capability in there until it drops them.
+// mapIDs gives the child's user namespace its ids (user_namespaces(7)): nobody inside is the slot's user outside. A root daemon's child is
+// uid 0 besides, until it becomes nobody; an unprivileged daemon's is nobody from the start, and has every capability in there until it
+// drops them.
 func mapIDs(pid int, p *profile) error {
 	also, groups := "", "deny"
 	if os.Geteuid() == 0 {
@@ -188,29 +213,29 @@ func (e *ends) close() {
 	*e = ends{}
 }
 
-// openEnds makes the four pipes, the pipe of the start and the socket of the exec lock: our ends in p, polled by the Go runtime, and the
+// openEnds makes the four pipes, the pipe of the start and the socket of the exec lock: our ends in c, polled by the Go runtime, and the
 // child's, blocking.
-func openEnds() (p *Process, theirs *ends, err error) {
-	p, theirs = &Process{}, &ends{}
-	if err := errors.Join(openPipes(p, theirs), openLock(p, theirs)); err != nil {
+func openEnds() (c *child, theirs *ends, err error) {
+	c, theirs = &child{Process: &Process{}}, &ends{}
+	if err := errors.Join(openPipes(c, theirs), openLock(c, theirs)); err != nil {
 		theirs.close()
-		p.close()
+		c.close()
 		return nil, nil, err
 	}
-	return p, theirs, nil
+	return c, theirs, nil
 }
 
-func openPipes(p *Process, theirs *ends) error {
+func openPipes(c *child, theirs *ends) error {
 	for _, end := range []struct {
 		ours, theirs **os.File
 		weWrite      bool
 		name         string
 	}{
-		{&p.Gate, &theirs.pipes[gateFD], true, "gate"},
-		{&p.Stdout, &theirs.pipes[stdoutFD], false, "stdout"},
-		{&p.Stderr, &theirs.pipes[stderrFD], false, "stderr"},
-		{&p.Control, &theirs.pipes[controlFD], false, "control"},
-		{&p.begin, &theirs.begin, true, "begin"},
+		{&c.Gate, &theirs.pipes[gateFD], true, "gate"},
+		{&c.Stdout, &theirs.pipes[stdoutFD], false, "stdout"},
+		{&c.Stderr, &theirs.pipes[stderrFD], false, "stderr"},
+		{&c.Control, &theirs.pipes[controlFD], false, "control"},
+		{&c.begin, &theirs.begin, true, "begin"},
 	} {
 		var pair [2]int
 		if err := unix.Pipe2(pair[:], unix.O_CLOEXEC); err != nil {
@@ -226,12 +251,12 @@ func openPipes(p *Process, theirs *ends) error {
 	return nil
 }
 
-func openLock(p *Process, theirs *ends) error {
+func openLock(c *child, theirs *ends) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
-	return share(pair, &p.lock, &theirs.lock, "exec lock")
+	return share(pair, &c.lock, &theirs.lock, "exec lock")
 }
 
 // share keeps the first of a pair for us and moves the second out of the way of the child's numbers.

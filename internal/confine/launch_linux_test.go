@@ -212,10 +212,10 @@ func TestBrokenProfiles(t *testing.T) {
 }
 
 // mustNotLaunch fails unless there is no process, for that reason, and nothing of it is left.
-func mustNotLaunch(t *testing.T, i Instance, reason string) {
+func mustNotLaunch(t *testing.T, l linuxLaunch, reason string) {
 	t.Helper()
 	before := census(t)
-	if _, err := Launch(i); err == nil || !strings.HasPrefix(err.Error(), reason) {
+	if _, err := l.launch(); err == nil || !strings.HasPrefix(err.Error(), reason) {
 		t.Errorf("launched: %v, want %s", err, reason)
 	}
 	if after := census(t); after != before {

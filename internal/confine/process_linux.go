@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// takeDescriptors moves what the child is given to the numbers it knows them by, and closes all else that it has as a copy of the daemon: at
-// once, since the copies hold other runs' pipes open and other slots' locks. It says so to the daemon, which waits for it.
+// takeDescriptors moves what the child is given to the numbers it knows them by, and closes all else that it has as a copy of the daemon:
+// at once, since the copies hold other runs' pipes open and other slots' locks. It says so to the daemon, which waits for it.
 func (s *stage) takeDescriptors() {
 	if s.inherit.image >= 0 { // first, since its number may be one of those
 		s.call("", unix.SYS_DUP3, int(s.inherit.image), nodeFD, unix.O_CLOEXEC).unless(unix.EINVAL) // it is that one already

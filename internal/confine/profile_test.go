@@ -40,7 +40,7 @@ func sample(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return regexp.MustCompile(`outside \d+`).ReplaceAllString(i.Text(), "outside 61003")
+	return regexp.MustCompile(`outside \d+`).ReplaceAllString(i.text, "outside 61003")
 }
 
 // TestGolden is the whole text of a run, to be read when it changes. CONFINE_UPDATE_GOLDEN=1 writes it.
@@ -76,7 +76,7 @@ func TestInstantiateArguments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(v.argv, "|"); got != "/opt/node/bin/node|--version" || v.Text() != i.Text() || v.Digest() != i.Digest() {
+	if got := strings.Join(v.argv, "|"); got != "/opt/node/bin/node|--version" || v.text != i.text {
 		t.Errorf("the version run differs in more than its arguments: %s", got)
 	}
 }
@@ -108,7 +108,7 @@ func TestInstantiateRefuses(t *testing.T) {
 			j := sampleJob()
 			spoil(&j)
 			if i, err := instantiate(j); err == nil {
-				t.Errorf("accepted:\n%s", i.Text())
+				t.Errorf("accepted:\n%s", i.text)
 			}
 		})
 	}
@@ -116,7 +116,7 @@ func TestInstantiateRefuses(t *testing.T) {
 
 // TestDigestMoves edits each part of the profile, line by line where it has lines.
 func TestDigestMoves(t *testing.T) {
-	p := Here().Profile()
+	p := fixedProfile()
 	seen := map[pins.Digest]string{p.Digest: "the profile as it is"}
 	moved := func(what string, q pins.Profile) {
 		if before, again := seen[q.Digest]; again {

@@ -2,6 +2,7 @@ package confine
 
 import (
 	"fmt"
+	"math"
 
 	"confined/internal/pins"
 )
@@ -30,10 +31,10 @@ func AppleTools() Tools { return Tools{"/bin/dash", "/usr/bin/env", "/usr/bin/sa
 // What it is made of is tested on Linux, with the real dash and a stand-in for sandbox-exec. That macOS enforces the profile, no test here
 // can show: `confined prove` does, on a Mac.
 //
-// What this boundary does not do, and the one of Linux does: the kernel does not end a run whose daemon died. Memory and threads have no
-// bound. The limit of processor time is one SIGXCPU, which a program may catch, so that only the run's timeout surely ends it; the execs of
-// the launch keep it, since XNU sets its timer again on the task of each (fork_create_child, by source). A signal that the daemon was
-// started to ignore (nohup) stays ignored until Node sets its own. A CommonJS entry is loaded by import, see TestSeatbeltEntries.
+// The limit of processor time outlasts the execs of the launch: by its source, XNU sets the timer again on the task of each
+// (fork_create_child).
+//
+// How it differs from the boundary of Linux is listed in SECURITY.md, under "What differs from Linux".
 type Seatbelt struct{ Tools Tools }
 
 // Profile implements [Boundary].
@@ -46,6 +47,12 @@ func (s Seatbelt) Launchers() ([]pins.Launcher, error) {
 	return []pins.Launcher{{Path: s.Tools.Dash}, {Path: s.Tools.Env}, {Path: s.Tools.SandboxExec}}, nil
 }
 
+// Owner is the daemon's own user: macOS has no other to give to a run.
+func (Seatbelt) Owner(int) (uid, gid int) { return ourselves() }
+
+// MaxDescriptors is no bound: what needs one on Linux, epoll, is not there.
+func (Seatbelt) MaxDescriptors(int) int64 { return math.MaxInt64 }
+
 // Instantiate implements [Boundary]. It looks at nothing but j. A sealed copy of Node is an error, and so are arguments that together with
 // the profile are more than an exec passes.
 func (s Seatbelt) Instantiate(j Job) (Instance, error) {
@@ -57,5 +64,6 @@ func (s Seatbelt) Instantiate(j Job) (Instance, error) {
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)
 	}
-	return Instance{text: text, argv: argv, start: spawn, directory: j.Input.Path}, nil
+	start := func() (*Process, error) { return spawn(argv, j.Input.Path) }
+	return Instance{text: text, node: j.Runtime.Node, start: start}, nil
 }

@@ -63,16 +63,11 @@ func (s Seatbelt) argv(j Job, text string) ([]string, error) {
 		strconv.Itoa(j.Limits.CPUSeconds), strconv.Itoa(j.Limits.Descriptors), j.Home, text,
 	}, node...)
 	if size := argSize(argv, j.Home); size > argMax {
-		return nil, fmt.Errorf("the profile and the arguments take %d bytes, and an exec passes %d", size, argMax)
+		return nil, &UnfitError{fmt.Sprintf("the profile and the arguments take %d bytes, and an exec passes %d", size, argMax),
+			"give the program less by its arguments and more by its input"}
 	}
 	return argv, nil
 }
-
-// argumentsBeforeNode is how many words of the shell's argv precede Node's own.
-const argumentsBeforeNode = 10
-
-// node is the path of Node in an instance of [Seatbelt].
-func (i Instance) node() string { return i.argv[argumentsBeforeNode] }
 
 // argSize bounds what the largest exec of the launch takes: each of the later ones drops more of the shell's arguments than it adds, if
 // the environment, which env is given as arguments, is counted with the shell's.

@@ -1,14 +1,11 @@
 package confine
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"confined/internal/confine/sbpl"
 )
@@ -25,25 +22,25 @@ const openProfile = "(version 1)(allow default)"
 // harmless is what a try executes. Every Mac has it.
 const harmless = "/usr/bin/true"
 
-// culprit says which operation or filter of a refused profile is refused alone too, in the words of sandbox-exec, or that none is. A Node can end
-// with the words of sandbox-exec, so the whole profile is tried first: nothing is to be looked for where that is not refused.
-func (s Seatbelt) culprit(text string, patience time.Duration) string {
+// culprit says which operation or filter of a refused profile is refused alone too, in the words of sandbox-exec, or that none is. A Node
+// can end with the words of sandbox-exec, so the whole profile is tried first: nothing is to be looked for where that is not refused. After
+// patience, or when ctx ends, it says how far it came.
+func (s Seatbelt) culprit(ctx context.Context, text string, patience time.Duration) string {
 	profile, err := sbpl.Parse(text)
 	if err != nil {
 		return fmt.Sprintf("bug: the profile is none: %v", err)
 	}
-	end := time.Now().Add(patience)
-	if e, err := attempt([]string{s.Tools.SandboxExec, "-p", text, harmless}, min(patience, tryPatience)); err == nil && e.Code >= 0 && !e.refused() {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if e, err := attempt(ctx, []string{s.Tools.SandboxExec, "-p", text, harmless}); err == nil && e.Code >= 0 && !e.refused() {
 		return "but it does not refuse it for " + harmless + ": those may be the words of what runs in Node's place"
 	}
 	tries := eachAlone(profile)
 	for n, rule := range tries {
-		left := time.Until(end)
-		if left <= 0 {
-			return fmt.Sprintf("of its %d parts, %d were tried alone and not refused; there was no time for the others", len(tries)-1, max(0, n-1))
-		}
-		e, err := attempt([]string{s.Tools.SandboxExec, "-p", openProfile + rule, harmless}, min(left, tryPatience))
+		e, err := attempt(ctx, []string{s.Tools.SandboxExec, "-p", openProfile + rule, harmless})
 		switch {
+		case ctx.Err() != nil:
+			return fmt.Sprintf("of its %d parts, %d were tried alone and not refused; there was no time for the others", len(tries)-1, max(0, n-1))
 		case err != nil:
 			return fmt.Sprintf("its parts cannot be tried alone: %v", err)
 		case !e.refused():
@@ -84,32 +81,30 @@ func eachAlone(p *sbpl.Profile) []string {
 	return rules
 }
 
-// attempt starts a program as a launch is started, with nothing on its standard input, and says how it ended. After patience it is killed.
-func attempt(argv []string, patience time.Duration) (Ending, error) {
-	p, err := spawn(Instance{argv: argv, directory: "/"})
+// attempt starts a program as a launch is started, with nothing on its standard input, and says how it ended. After tryPatience, or when
+// ctx ends, it is killed.
+func attempt(ctx context.Context, argv []string) (Ending, error) {
+	if ctx.Err() != nil {
+		return Ending{}, ctx.Err()
+	}
+	p, err := spawn(argv, "/")
 	if err != nil {
 		return Ending{}, err
 	}
 	defer p.close()
 	_ = p.Gate.Close()
-	alarm := time.AfterFunc(patience, func() { _ = p.Kill() })
-	defer alarm.Stop()
-	_ = p.Stderr.SetReadDeadline(time.Now().Add(patience))
+	ctx, cancel := context.WithTimeout(ctx, tryPatience)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		_ = p.Kill()
+		_ = p.Stderr.SetReadDeadline(time.Now()) // what it started may hold the pipe open
+	})()
 	const enough = 4096
 	said, _ := io.ReadAll(io.LimitReader(p.Stderr, enough))
 	state, err := p.Wait()
-	return endingOf(state, string(said)), err
-}
-
-// endingOf is how a process ended.
-func endingOf(state *os.ProcessState, said string) Ending {
-	e := Ending{Code: -1, Stderr: said}
-	if state == nil {
-		return e
+	if err != nil {
+		return Ending{}, err
 	}
-	e.Code = state.ExitCode()
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		e.Signal = unix.SignalName(status.Signal())
-	}
-	return e
+	code, signal := EndOf(state)
+	return Ending{Code: code, Signal: signal, Stderr: string(said)}, nil
 }

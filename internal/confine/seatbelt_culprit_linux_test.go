@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func TestCulprit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := standin(t, "REFUSING", fmt.Sprintf("-DNAME=%q", name))
-			problem := s.Explain(Instance{text: refusable}, Ending{Code: 65, Stderr: "sandbox-exec: unbound variable: x at <input string>, line 3\n"})
+			problem := s.Explain(t.Context(), Instance{text: refusable}, Ending{Code: 65, Stderr: "sandbox-exec: unbound variable: x at <input string>, line 3\n"})
 			if problem == nil || !strings.Contains(problem.Problem, "this macOS refuses the profile: sandbox-exec: unbound variable: x") ||
 				!strings.Contains(problem.Problem, want) {
 				t.Errorf("%v", problem)
@@ -44,7 +45,7 @@ func TestCulprit(t *testing.T) {
 func TestCulpritOfRealProfile(t *testing.T) {
 	s := standin(t, "REFUSING", "-DNAME=\"process-fork\"") // its last rule
 	text := s.of(t, hello(t)).text
-	got := s.culprit(text, culpritPatience)
+	got := s.culprit(t.Context(), text, culpritPatience)
 	if !strings.HasPrefix(got, "(allow process-fork) is refused alone: ") {
 		t.Error(got)
 	}
@@ -57,14 +58,20 @@ func TestCulpritOfRealProfile(t *testing.T) {
 
 func TestCulpritIsBounded(t *testing.T) {
 	s := standin(t, "STAYING")
-	if got := s.culprit(refusable, 50*time.Millisecond); got != "of its 9 parts, 0 were tried alone and not refused; there was no time for the others" {
+	if got := s.culprit(t.Context(), refusable, 50*time.Millisecond); got != "of its 9 parts, 0 were tried alone and not refused; there was no time for the others" {
 		t.Error(got)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if got := s.culprit(ctx, refusable, culpritPatience); !strings.Contains(got, "there was no time for the others") || time.Since(began) > tryPatience {
+		t.Errorf("%s, after %s", got, time.Since(began))
 	}
 	s.Tools.SandboxExec = "/absent"
-	if got := s.culprit(refusable, time.Second); !strings.HasPrefix(got, "its parts cannot be tried alone: launch: ") {
+	if got := s.culprit(t.Context(), refusable, time.Second); !strings.HasPrefix(got, "its parts cannot be tried alone: launch: ") {
 		t.Error(got)
 	}
-	if got := s.culprit("(version 1)", time.Second); !strings.HasPrefix(got, "bug: ") {
+	if got := s.culprit(t.Context(), "(version 1)", time.Second); !strings.HasPrefix(got, "bug: ") {
 		t.Error(got)
 	}
 }
@@ -75,11 +82,12 @@ func TestAttempt(t *testing.T) {
 		"exit 7":                   {Code: 7},
 		"echo said >&2; exit 65":   {Code: 65, Stderr: "said\n"},
 		"kill -ABRT $$":            {Code: -1, Signal: "SIGABRT"},
-		"read x || exit 4":         {Code: 4}, // its standard input is at the end
+		"kill -40 $$":              {Code: -1, Signal: "SIG40"}, // a real-time signal
+		"read x || exit 4":         {Code: 4},                   // its standard input is at the end
 		"echo x; echo y >&3; exit": {},
 	} {
 		t.Run(script, func(t *testing.T) {
-			if got, err := attempt([]string{"/bin/dash", "-c", script}, 10*time.Second); err != nil || got != want {
+			if got, err := attempt(t.Context(), []string{"/bin/dash", "-c", script}); err != nil || got != want {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
@@ -98,7 +106,8 @@ func TestExplainVariants(t *testing.T) {
 			s := standin(t, variant)
 			i := s.of(t, j)
 			o := start(t, i).open(0).finish(t)
-			problem := s.Explain(i, endingOf(o.state, o.stderr))
+			code, signal := EndOf(o.state)
+			problem := s.Explain(t.Context(), i, Ending{Code: code, Signal: signal, Stderr: o.stderr})
 			if (problem == nil) != (want == "") || problem != nil && !strings.Contains(problem.Problem, want) {
 				t.Errorf("%v", problem)
 			}

@@ -1,9 +1,12 @@
 package confine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The exit codes of sandbox-exec, as other projects report them from Macs. A program may use them too, so that each is believed only
@@ -33,11 +36,11 @@ func (s Seatbelt) RefusalCure() string {
 //
 // For a profile that was refused it looks for the culprit, which starts up to some hundred processes and takes at most culpritPatience. No
 // process of its own is needed for anything else.
-func (s Seatbelt) Explain(i Instance, e Ending) *HostError {
+func (s Seatbelt) Explain(ctx context.Context, i Instance, e Ending) *HostError {
 	said := oneLine(e.Stderr)
 	switch {
-	case e.Mute:
-		return explainMute()
+	case e.TimedOutSilent:
+		return explainSilence()
 	case e.Signal != "":
 		return explainSignal(i, e.Signal, said)
 	case e.Code == RefusalCode:
@@ -45,31 +48,40 @@ func (s Seatbelt) Explain(i Instance, e Ending) *HostError {
 	case slices.Contains([]int{envCannotExecute, envCannotFind}, e.Code) && strings.HasPrefix(e.Stderr, "env:"):
 		return &HostError{"the boundary cannot be had: " + said, s.RefusalCure()}
 	case strings.HasPrefix(e.Stderr, "sandbox-exec:"), e.Code == sandboxUsage && strings.Contains(strings.ToLower(e.Stderr), "usage: sandbox-exec"):
-		return s.explainSandbox(i, e.Code, said)
+		return s.explainSandbox(ctx, i, e.Code, said)
 	}
 	return nil
 }
 
-// explainMute is for a launch that hung. What is known to do that is from another project's report (openai/codex#25118).
-func explainMute() *HostError {
-	return &HostError{"Node said nothing until its time was over; CoreFoundation, which it loads, was seen to hang before a program begins where the variable " +
-		"__CF_USER_TEXT_ENCODING is not set, and a run has five variables, without that one",
+// explainSilence is for a launch that hung after the shell. What is known to do that is from another project's report (openai/codex#25118).
+func explainSilence() *HostError {
+	return &HostError{"Node said nothing until its time was over; CoreFoundation, which it loads, was seen to hang before a program begins where " +
+		"the variable __CF_USER_TEXT_ENCODING is not set, and a run has five variables, without that one",
 		"try again when the host is less busy; if it stays so, report it with a sample, see docs/prove-on-mac.md"}
 }
 
-// oneLine is a text without its line ends, bounded.
-func oneLine(text string) string {
+// oneLine is what a process said as one bounded line that a terminal and JSON can take: valid UTF-8, and without controls.
+func oneLine(said string) string {
 	const most = 400
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	return text[:min(len(text), most)]
+	said = strings.Join(strings.FieldsFunc(said, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	said = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return utf8.RuneError
+		}
+		return r // RuneError for each byte that is no UTF-8
+	}, said)
+	if len(said) <= most {
+		return said
+	}
+	return strings.ToValidUTF8(said[:most], "") + "..."
 }
 
-func (s Seatbelt) explainSandbox(i Instance, code int, said string) *HostError {
+func (s Seatbelt) explainSandbox(ctx context.Context, i Instance, code int, said string) *HostError {
 	switch {
 	case code == sandboxUsage:
 		return &HostError{s.Tools.SandboxExec + " does not know its arguments: " + said, "use a macOS whose sandbox-exec takes -p"}
 	case code == sandboxProfile:
-		return &HostError{"this macOS refuses the profile: " + said + "; " + s.culprit(i.text, culpritPatience),
+		return &HostError{"this macOS refuses the profile: " + said + "; " + s.culprit(ctx, i.text, culpritPatience),
 			"use a version of macOS and of confined that `confined prove` passed on, and report the words above"}
 	case code == sandboxSystem && strings.Contains(said, "sandbox_apply"):
 		return &HostError{"the daemon runs in a sandbox already, and macOS allows no second one: " + said,
@@ -90,7 +102,7 @@ func (s Seatbelt) explainStage(said string) *HostError {
 	step, _, _ = strings.Cut(step, ":")
 	cure := s.RefusalCure()
 	if slices.Contains([]string{"cpu", "descriptors"}, step) {
-		cure = "raise the hard limit where the daemon is started (ulimit -Ht -Hn; HardResourceLimits of a launchd job)"
+		cure = "raise the hard limit where the daemon is started (" + HardLimitSettings("darwin", "tn") + ")"
 	}
 	return &HostError{"the boundary cannot be had: " + said, cure}
 }
@@ -101,17 +113,19 @@ func explainSignal(i Instance, signal, said string) *HostError {
 	if said != "" {
 		said = ": " + said
 	}
-	node := i.node()
 	switch signal {
 	case "SIGABRT":
-		return &HostError{fmt.Sprintf("Node was ended by SIGABRT before it began%s; that is how the loader ends when the profile denies it a read, or a library is gone", said),
+		return &HostError{"Node was ended by SIGABRT before it began" + said +
+			"; that is how the loader ends when the profile denies it a read, or a library is gone",
 			"what macOS denied, this shows: " + unifiedLog}
 	case "SIGTRAP":
-		return &HostError{fmt.Sprintf("Node was ended by SIGTRAP%s; that is how V8 ends when it may not make code, as in a Node that was signed again without its entitlements", said),
-			fmt.Sprintf("use the Node of nodejs.org; `codesign -d --entitlements - %s` must show com.apple.security.cs.allow-jit", node)}
+		return &HostError{"Node was ended by SIGTRAP" + said +
+			"; that is how V8 ends when it may not make code, as in a Node that was signed again without its entitlements",
+			fmt.Sprintf("use the Node of nodejs.org; `codesign -d --entitlements - %s` must show com.apple.security.cs.allow-jit", i.node)}
 	case "SIGKILL":
-		return &HostError{fmt.Sprintf("Node was ended by SIGKILL, not by the daemon%s; that is how macOS ends a binary whose code signature is invalid", said),
-			fmt.Sprintf("see what `codesign --verify --verbose %s` says, and install Node again", node)}
+		return &HostError{"Node was ended by SIGKILL, not by the daemon" + said +
+			"; that is how macOS ends a binary whose code signature is invalid",
+			fmt.Sprintf("see what `codesign --verify --verbose %s` says, and install Node again", i.node)}
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 // TestExplainSeatbelt: each ending that is known, and beside it the ones that look alike and say nothing.
 func TestExplainSeatbelt(t *testing.T) {
 	s := Seatbelt{AppleTools()}
-	i := Instance{argv: []string{9: "", argumentsBeforeNode: "/opt/node"}}
+	i := Instance{node: "/opt/node"}
 	for name, row := range map[string]struct {
 		ending        Ending
 		problem, cure string // empty: nothing to explain
@@ -28,7 +28,7 @@ func TestExplainSeatbelt(t *testing.T) {
 		"abort, with words":   {Ending{Code: -1, Signal: "SIGABRT", Stderr: "dyld: x\ny\n"}, "began: dyld: x; y; that", "log show"},
 		"trap":                {Ending{Code: -1, Signal: "SIGTRAP"}, "may not make code", "--entitlements - /opt/node` must show com.apple.security.cs.allow-jit"},
 		"kill":                {Ending{Code: -1, Signal: "SIGKILL"}, "code signature is invalid", "codesign --verify --verbose /opt/node"},
-		"mute":                {Ending{Code: -1, Mute: true}, "CoreFoundation", "with a sample"},
+		"silent":              {Ending{Code: -1, TimedOutSilent: true}, "CoreFoundation", "with a sample"},
 		"stopped by the host": {Ending{Code: -1, Stderr: "x"}, "", ""},
 		"another signal":      {Ending{Code: -1, Signal: "SIGTERM"}, "", ""},
 		"cpu":                 {Ending{Code: 125, Stderr: "confined-stage: 1: ulimit: error\nconfined: cpu: refused by the host\n"}, "ulimit: error; confined: cpu: refused", "raise the hard limit"},
@@ -40,7 +40,7 @@ func TestExplainSeatbelt(t *testing.T) {
 		"127 alone":           {Ending{Code: 127}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := s.Explain(i, row.ending)
+			got := s.Explain(t.Context(), i, row.ending)
 			if (got == nil) != (row.problem == "") {
 				t.Fatalf("%v", got)
 			}
@@ -51,8 +51,20 @@ func TestExplainSeatbelt(t *testing.T) {
 	}
 }
 
+// TestOneLine: what a process said is no more than words to whoever prints it.
 func TestOneLine(t *testing.T) {
-	if got := oneLine("\na\r\nb\n" + strings.Repeat("x", 1000)); !strings.HasPrefix(got, "a; b; xxx") || len(got) != 400 {
-		t.Errorf("%d bytes: %q", len(got), got)
+	long := strings.Repeat("x", 399)
+	for said, want := range map[string]string{
+		"\na\r\nb\n":                  "a; b",
+		"\x1b[2Ja\tb\x00\u202e\u0085": "\ufffd[2Ja\ufffdb\ufffd\ufffd\ufffd",
+		"a\xffb":                      "a\ufffdb",
+		long + "y":                    long + "y",
+		long + "yz":                   long + "y...",
+		long + "\u00e9":               long + "...", // cut within the letter
+		"caf\u00e9":                   "caf\u00e9",
+	} {
+		if got := oneLine(said); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
 	}
 }

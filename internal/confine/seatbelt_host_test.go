@@ -2,6 +2,8 @@ package confine
 
 import (
 	"io/fs"
+	"math"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -69,5 +71,13 @@ func TestGatherMac(t *testing.T) {
 	}
 	if problem := judgeTool(f.tools[2]); problem == nil || !strings.Contains(problem.Problem, "/absent/tool, which starts Node, cannot be trusted: /absent cannot be looked at") {
 		t.Errorf("%v", problem)
+	}
+}
+
+// TestSeatbeltOwner: a run is the daemon's own user, also where Linux would give each slot another.
+func TestSeatbeltOwner(t *testing.T) {
+	s := Seatbelt{AppleTools()}
+	if uid, gid := s.Owner(3); uid != os.Geteuid() || gid != os.Getegid() || s.MaxDescriptors(63) != math.MaxInt64 {
+		t.Errorf("%d:%d with at most %d descriptors", uid, gid, s.MaxDescriptors(63))
 	}
 }

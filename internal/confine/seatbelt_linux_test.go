@@ -179,13 +179,13 @@ func TestSeatbeltInstantiate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := good
 			row.edit(&j)
-			if i, err := s.Instantiate(j); err == nil || !strings.Contains(err.Error(), row.says) || i.argv != nil {
+			if i, err := s.Instantiate(j); err == nil || !strings.Contains(err.Error(), row.says) || i.start != nil {
 				t.Errorf("%v", err)
 			}
 		})
 	}
-	if i := s.of(t, good); i.node() != good.Runtime.Node || i.directory != good.Input.Path || i.argv[0] != "/bin/dash" {
-		t.Errorf("%q in %s", i.argv, i.directory)
+	if i := s.of(t, good); i.node != good.Runtime.Node || i.start == nil {
+		t.Errorf("%+v", i)
 	}
 }
 
@@ -212,7 +212,10 @@ func TestSeatbeltProfileParts(t *testing.T) {
 // TestArgSize: each exec of the launch passes no more than what argSize says.
 func TestArgSize(t *testing.T) {
 	j := hello(t)
-	argv := Seatbelt{AppleTools()}.of(t, j).argv
+	argv, err := Seatbelt{AppleTools()}.argv(j, strings.Repeat("x", 10_000))
+	must(t, err)
+	node, err := j.nodeArgs("--import", preloadURL())
+	must(t, err)
 	bytes := func(words []string) (n int) {
 		for _, w := range words {
 			n += len(w) + 1 + 8
@@ -220,8 +223,8 @@ func TestArgSize(t *testing.T) {
 		return n
 	}
 	environment := []string{"LC_ALL=C", "TZ=UTC", "HOME=" + j.Home, "TMPDIR=" + j.Home, "OPENSSL_CONF=/dev/null"}
-	env := slices.Concat([]string{argv[4], "-i"}, environment, []string{argv[5], "-p", argv[9]}, argv[argumentsBeforeNode:])
-	sandbox := append([]string{argv[5], "-p", argv[9]}, argv[argumentsBeforeNode:]...)
+	env := slices.Concat([]string{argv[4], "-i"}, environment, []string{argv[5], "-p", argv[9]}, node)
+	sandbox := append([]string{argv[5], "-p", argv[9]}, node...)
 	largest := max(bytes(argv), bytes(env), bytes(sandbox)+bytes(environment))
 	if size := argSize(argv, j.Home); size < largest+argReserve || size > largest+2*argReserve+len(launchScript) {
 		t.Errorf("%d bytes are said, and %d are passed", size, largest)

@@ -8,8 +8,8 @@ import (
 	"confined/internal/confine/sbpl"
 )
 
-// leftOpen are the operations that a run may perform on anything at all, since version 1 leaves them open and no rule shuts them. macos.sb says
-// why. What is not here and in no row is denied.
+// leftOpen are the operations that a run may perform on anything at all, since version 1 leaves them open and no rule shuts them. macos.sb
+// says why. What is not here and in no row is denied.
 const leftOpen = `darwin-notification-post dynamic-code-generation file-lock file-test-existence fs-quota-get fs-quota-off fs-quota-on
 fs-quota-set-limits fs-quota-set-usage fs-quota-stat fs-quota-sync fs-snapshot-mount iokit-open-service mach-bootstrap
 mach-cross-domain-lookup mach-derive-port mach-kernel-endpoint mach-task-special-port-get mach-task-special-port-set necp-client-open

@@ -7,8 +7,8 @@ import (
 	"confined/internal/confine/sbpl"
 )
 
-// question is one thing about a run that its profile must allow, or must not. What the evaluator says of a profile is what is known of Seatbelt
-// (see package sbpl), which is no proof; but a profile that fails here is wrong by that knowledge already.
+// question is one thing about a run that its profile must allow, or must not. What the evaluator says of a profile is what is known of
+// Seatbelt (see package sbpl), which is no proof; but a profile that fails here is wrong by that knowledge already.
 type question struct {
 	operation string
 	path      string
@@ -26,11 +26,12 @@ func (j Job) questions() questions {
 		{"file-read-data", canary, false}, {"file-read-metadata", canary, false},
 		{"file-write-create", made, false}, {"file-read-data", made, false},
 	}
-	for dir := path.Dir(j.Home); dir != "/"; dir = path.Dir(dir) {
+	for dir := path.Dir(j.Home); dir != path.Dir(dir); dir = path.Dir(dir) {
 		q = append(q, question{"file-read-data", dir, false}) // the other slots, whose runs these are
 	}
 	for _, f := range j.Runtime.Files {
-		q = append(q, question{"file-read-data", f.Path, true}, question{"file-map-executable", f.Path, true}, question{"file-write-data", f.Path, false})
+		q = append(q, question{"file-read-data", f.Path, true}, question{"file-map-executable", f.Path, true},
+			question{"file-write-data", f.Path, false})
 	}
 	for _, snapshot := range []string{j.Program.Path, j.Input.Path} {
 		file := snapshot + "/x"
@@ -40,19 +41,18 @@ func (j Job) questions() questions {
 	return q
 }
 
-// ask fails at the first answer that is not as it must be, or that depends on which model of precedence is right.
-func (all questions) ask(p *sbpl.Profile) error {
+// ask says which answer is not as it must be, or depends on which model of precedence is right; empty when none is.
+func (all questions) ask(p *sbpl.Profile) string {
 	for _, q := range all {
 		d := p.Decide(sbpl.Query{Operation: q.operation, Path: sbpl.Path{Resolved: q.path}})
 		switch {
 		case d.Disputed:
-			return fmt.Errorf("whether the profile allows %s of %s is not certain (%s)", q.operation, q.path, short(d.By))
+			return fmt.Sprintf("whether the profile allows %s of %s is not certain (%s)", q.operation, q.path, short(d.By))
 		case d.Allowed != q.allowed:
-			return fmt.Errorf("the profile would %s %s of %s (%s): have Node and the root elsewhere, not among the system's own files",
-				wouldDo(d.Allowed), q.operation, q.path, short(d.By))
+			return fmt.Sprintf("the profile would %s %s of %s (%s)", wouldDo(d.Allowed), q.operation, q.path, short(d.By))
 		}
 	}
-	return nil
+	return ""
 }
 
 // short is the beginning of a rule, which can have hundreds of paths.

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spawn is the launch where programs perform the stage, as on macOS; on Linux the daemon's own child does, see launch. It starts the first
-// program of an instance in a session of its own, in its directory, with an empty environment and four pipes. It returns once that
-// program's exec succeeded. On error nothing was started, or what was started is gone, and nothing is left open.
-func spawn(i Instance) (*Process, error) {
+// spawn is the launch where programs perform the stage, as on macOS; on Linux the daemon's own child does, see linuxLaunch. It starts the
+// first program, argv, in a session of its own, in dir, with an empty environment and four pipes. It returns once that program's exec
+// succeeded. On error nothing was started, or what was started is gone, and nothing is left open.
+func spawn(argv []string, dir string) (*Process, error) {
 	p, theirs, err := plainEnds()
 	if err == nil {
 		err = closeAllOnExec()
 	}
 	if err == nil {
-		err = p.startWatched(i, theirs)
+		err = p.startWatched(argv, dir, theirs)
 	}
 	closeAll(theirs)
 	if err != nil {
@@ -46,9 +46,9 @@ func plainEnds() (p *Process, theirs []*os.File, err error) {
 }
 
 // startWatched starts the program and watches for its end from before anybody can reap it.
-func (p *Process) startWatched(i Instance, theirs []*os.File) error {
-	handle, err := os.StartProcess(i.argv[0], i.argv, &os.ProcAttr{
-		Dir: i.directory, Env: []string{}, Files: theirs, Sys: &syscall.SysProcAttr{Setsid: true}})
+func (p *Process) startWatched(argv []string, dir string, theirs []*os.File) error {
+	handle, err := os.StartProcess(argv[0], argv, &os.ProcAttr{
+		Dir: dir, Env: []string{}, Files: theirs, Sys: &syscall.SysProcAttr{Setsid: true}})
 	if err != nil {
 		return err
 	}
@@ -66,10 +66,10 @@ func reap(handle *os.Process) error {
 }
 
 // closeAllOnExec sees to it that no program that is started from now on inherits a descriptor above 2 that it was not given: one that the
-// daemon's parent left open, or that some code opened without care. Go opens its own close-on-exec, or holds [syscall.ForkLock] until it has
-// marked them, but for the connections that it accepts where there is no accept4, which the server sees to, and the file of the local time
-// zone, which everybody may read. x/sys marks nothing: who calls it holds the lock (TestWhatOpensOnMacHoldsTheForkLock). The first three are
-// replaced by a start.
+// daemon's parent left open, or that some code opened without care. Go opens its own close-on-exec, or holds [syscall.ForkLock] until it
+// has marked them, but for the connections that it accepts where there is no accept4, which the server sees to, and the file of the local
+// time zone, which everybody may read. x/sys marks nothing: who calls it holds the lock (TestWhatOpensOnMacHoldsTheForkLock). The first
+// three are replaced by a start.
 //
 // A descriptor so marked stays so. Taking the mark off after the start could hit another file, which took the number meanwhile, and let
 // that one through to the next program.

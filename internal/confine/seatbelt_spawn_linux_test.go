@@ -23,6 +23,14 @@ func stillJob(t testing.TB) Job {
 	return j
 }
 
+// spawned is a first program and where it starts.
+type spawned struct {
+	argv []string
+	dir  string
+}
+
+func (s spawned) launch() (*Process, error) { return spawn(s.argv, s.dir) }
+
 // TestSpawnGivesFourDescriptors: what Node is started with is four pipes and five variables, also if our own parent, or some code of ours,
 // left a descriptor open for every program to inherit.
 func TestSpawnGivesFourDescriptors(t *testing.T) {
@@ -37,7 +45,7 @@ func TestSpawnGivesFourDescriptors(t *testing.T) {
 	if out, err := control.Output(); err != nil || !strings.Contains(string(out), mark) {
 		t.Fatalf("the control does not inherit%s: %s, %v", mark, out, err)
 	}
-	if o := run(t, Instance{argv: []string{j.Runtime.Node}, start: spawn, directory: "/"}); o.stdout != "0 1 2 3 \n" {
+	if o := run(t, spawned{[]string{j.Runtime.Node}, "/"}); o.stdout != "0 1 2 3 \n" {
 		t.Errorf("the first program: %+v", o)
 	}
 	o := run(t, standin(t, "PLAIN").of(t, j))
@@ -64,16 +72,15 @@ func TestSpawnFails(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "plain")
 	must(t, os.WriteFile(file, nil, 0o600))
-	for name, i := range map[string]Instance{
-		"no program":   {argv: []string{filepath.Join(dir, "absent")}, directory: "/"},
-		"no right":     {argv: []string{file}, directory: "/"},
-		"no directory": {argv: []string{"/bin/cat"}, directory: filepath.Join(dir, "absent")},
-		"NUL":          {argv: []string{"/bin/cat", "a\x00b"}, directory: "/"},
+	for name, s := range map[string]spawned{
+		"no program":   {[]string{filepath.Join(dir, "absent")}, "/"},
+		"no right":     {[]string{file}, "/"},
+		"no directory": {[]string{"/bin/cat"}, filepath.Join(dir, "absent")},
+		"NUL":          {[]string{"/bin/cat", "a\x00b"}, "/"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := openDescriptors(t)
-			i.start = spawn
-			p, err := Launch(i)
+			p, err := s.launch()
 			if p != nil || err == nil || !strings.HasPrefix(err.Error(), "launch: ") {
 				t.Errorf("%v, %v", p, err)
 			}
@@ -100,7 +107,7 @@ func openDescriptors(t *testing.T) []string {
 
 // TestSpawnedSession: no signal of a terminal reaches the run.
 func TestSpawnedSession(t *testing.T) {
-	p, err := spawn(Instance{argv: []string{"/bin/cat"}, directory: "/"})
+	p, err := spawn([]string{"/bin/cat"}, "/")
 	must(t, err)
 	defer p.close()
 	if session, err := unix.Getsid(p.PID); err != nil || session != p.PID || p.Handle.Pid != p.PID {

@@ -72,13 +72,17 @@ func TestSeatbeltTextRefuses(t *testing.T) {
 		"a slot in the system":     {func(j *Job) { moveSlot(j, "/System/Library/x") }, "would allow file-read-data of /System/Library/x/canary"},
 		"a slot among libraries":   {func(j *Job) { moveSlot(j, "/usr/lib/x") }, "would allow file-read-data of /usr/lib/x/canary"},
 		"a slot in the cryptex":    {func(j *Job) { moveSlot(j, "/System/Cryptexes/OS/x") }, "would allow file-read-data"},
-		"a slot by another name":   {func(j *Job) { moveSlot(j, "/System/Volumes/Data/Users/ada/x") }, "no rule matches /System/Volumes/Data/Users/ada/x/"},
+		"a slot by another name":   {func(j *Job) { moveSlot(j, "/System/Volumes/Data/Users/ada/x") }, "no rule matches /System/Volumes/Data/Users/ada/x; cure: name the root without"},
 		"Node in the program":      {func(j *Job) { moveNode(j, j.Program.Path+"/node") }, "lies among the files of the run"},
 		"Node is the canary":       {func(j *Job) { moveNode(j, j.Canary.Path) }, "lies among the files of the run"},
 		"a library in the home":    {func(j *Job) { addLibrary(j, j.Home+"/x.dylib") }, "lies among the files of the run"},
 		"a link in the slot":       {func(j *Job) { j.Runtime.Aliases = []pins.Alias{{Path: j.Canary.Path}} }, "lies among the files of the run"},
 		"a library is the slot":    {func(j *Job) { addLibrary(j, path.Dir(j.Home)) }, "would allow file-read-data of"},
 		"a library is the root":    {func(j *Job) { addLibrary(j, path.Dir(path.Dir(j.Home))) }, "would allow file-read-data of"},
+		"a library twice":          {func(j *Job) { addLibrary(j, j.Runtime.Files[1].Path) }, "in the runtime's closure twice"},
+		"Node twice":               {func(j *Job) { addLibrary(j, j.Runtime.Node) }, "in the runtime's closure twice"},
+		"a link twice":             {func(j *Job) { j.Runtime.Aliases = append(j.Runtime.Aliases, j.Runtime.Aliases[0]) }, "in the runtime's closure twice"},
+		"a library is a link":      {func(j *Job) { addLibrary(j, j.Runtime.Aliases[0].Path) }, "in the runtime's closure twice"},
 		"too many libraries": {func(j *Job) {
 			for range 100 {
 				f := pins.RuntimeFile{Path: "/opt/" + strings.Repeat("x", 200) + string(rune('a'+len(j.Runtime.Files)%26)) + strings.Repeat("y", len(j.Runtime.Files)%700)}

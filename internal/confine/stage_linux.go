@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stage is a launch as it is planned: everything that happens to the child from the fork to the exec of Node, as a list of system calls laid
-// out by the daemon. The child only makes them (child_linux.go). So the whole plan can be read, tested and taken apart before there is a
-// process, and the child needs neither a runtime nor memory of its own.
+// stage is a launch as it is planned: everything that happens to the child from the fork to the exec of Node, as a list of system calls
+// laid out by the daemon. The child only makes them (child_linux.go). So the whole plan can be read, tested and taken apart before there is
+// a process, and the child needs neither a runtime nor memory of its own.
 type stage struct {
 	profile *profile
 	plan    rootPlan
@@ -86,13 +86,13 @@ func launchSteps() []planned {
 	}
 }
 
-// newStage plans the launch of an instance.
-func newStage(i Instance, from inherited) (*stage, error) {
-	plan, err := planRoot(i.profile.entries)
+// newStage plans the launch.
+func newStage(l linuxLaunch, from inherited) (*stage, error) {
+	plan, err := planRoot(l.profile.entries)
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{profile: i.profile, plan: plan, argv: i.argv, asRoot: os.Geteuid() == 0, daemon: unix.Getpid(), inherit: from,
+	s := &stage{profile: l.profile, plan: plan, argv: l.argv, asRoot: os.Geteuid() == 0, daemon: unix.Getpid(), inherit: from,
 		newRoot: new(int32), self: new(int32)}
 	for _, one := range launchSteps() {
 		s.steps = append(s.steps, step{name: one.name})
@@ -124,8 +124,8 @@ type fact struct {
 	mask, want uint64
 }
 
-// call appends a call to the step being planned. An argument is a number, a string (its address, ended by NUL), a pointer to a structure, or a
-// cell that holds what an earlier call returned.
+// call appends a call to the step being planned. An argument is a number, a string (its address, ended by NUL), a pointer to a structure,
+// or a cell that holds what an earlier call returned.
 func (s *stage) call(what string, number uintptr, args ...any) *prepared {
 	c := prepared{what: what, number: number}
 	for i, arg := range args {

@@ -16,7 +16,7 @@ import (
 )
 
 // still is a run of testdata/still.c in Node's place, static, so that its closure is itself.
-func still(t testing.TB, s slot) Instance {
+func still(t testing.TB, s slot) linuxLaunch {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)

@@ -45,7 +45,7 @@ func TestHostView(t *testing.T) {
 
 func checkStatus(t *testing.T, pid int) {
 	t.Helper()
-	uid, gid := OuterID(0)
+	uid, gid := outerID(0)
 	want := map[string]string{"NoNewPrivs": "1", "Seccomp": "2", "SigBlk": "0000000000000000", "Groups": ""}
 	if os.Geteuid() != 0 {
 		delete(want, "Groups") // an ordinary user cannot give up groups
@@ -83,9 +83,9 @@ func checkLimits(t *testing.T, pid int) {
 }
 
 // checkMounts compares the process's mount table, line by line, with the profile.
-func checkMounts(t *testing.T, pid int, i Instance, s slot) {
+func checkMounts(t *testing.T, pid int, l linuxLaunch, s slot) {
 	t.Helper()
-	p, err := parseProfile(i.Text())
+	p, err := parseProfile(l.text)
 	must(t, err)
 	plan, err := planRoot(p.entries)
 	must(t, err)

@@ -64,7 +64,7 @@ var deprivable = map[string]uint32{
 }
 
 // helpWithout prints what the host check says on one line, empty for nothing, and then what the stage wrote and what the program printed.
-func helpWithout(i Instance, call string) error {
+func helpWithout(l linuxLaunch, call string) error {
 	number, known := deprivable[call]
 	if !known {
 		return fmt.Errorf("unknown call %q", call)
@@ -78,7 +78,7 @@ func helpWithout(i Instance, call string) error {
 		fmt.Print(problem)
 	}
 	fmt.Println()
-	return helpControl(i)
+	return helpControl(l)
 }
 
 // filterAllThreads puts a filter on the whole process, and on all that it starts.

@@ -18,7 +18,7 @@ const (
 // collected is what the host saw of one process, once, when collection settled.
 type collected struct {
 	facts  ProcessFacts
-	lost   error // a read error other than end-of-file on descriptors 1 to 3
+	lost   error // a read error other than end-of-file on descriptors 1 to 3, or one of watching for the process's end
 	opened bool  // the go byte was sent
 }
 
@@ -50,7 +50,7 @@ type collector struct {
 	texts   chan []byte  // from the control pipe
 	prints  chan printed // from stdout and stderr
 	ends    chan pipeEnd
-	exits   chan *os.ProcessState
+	exits   chan exit
 	done    chan struct{} // closed when nothing is taken from these any more
 	grace   *time.Timer
 	confirm *time.Timer
@@ -72,7 +72,7 @@ func collect(ctx context.Context, p *confine.Process, b Bounds, clock *stopwatch
 		process: p, bounds: b, clock: clock, hooks: hooks,
 		output: output{bound: b.MaxOutputBytes}, open: 3,
 		texts: make(chan []byte), prints: make(chan printed), ends: make(chan pipeEnd, 3),
-		exits: make(chan *os.ProcessState, 1), done: make(chan struct{}),
+		exits: make(chan exit, 1), done: make(chan struct{}),
 		grace: stoppedTimer(), confirm: stoppedTimer(),
 	}
 	defer close(c.done) // also when a hook panics: the readers then read on to the end, for nobody
@@ -102,9 +102,8 @@ func (c *collector) settle(ctx context.Context) {
 			}
 		case end := <-c.ends:
 			c.onEnd(end)
-		case c.state = <-c.exits:
-			c.clock.mark(StageProgram)
-			c.grace.Reset(closeGrace)
+		case e := <-c.exits:
+			c.onExit(e)
 		case <-cancelled:
 			c.stop(StopCancelled)
 			cancelled = nil
@@ -180,6 +179,17 @@ func (c *collector) onEnd(end pipeEnd) {
 	if end.descriptor == 3 {
 		c.control.end()
 	}
+}
+
+// onExit keeps the first error, as onEnd does. A run whose end could not be
+// watched for was killed for that, and its exit says nothing of the program.
+func (c *collector) onExit(e exit) {
+	c.state = e.state
+	if e.unseen != nil && c.lost == nil {
+		c.lost = e.unseen
+	}
+	c.clock.mark(StageProgram)
+	c.grace.Reset(closeGrace)
 }
 
 // stop asks the process to end. The first reason wins, and none is recorded

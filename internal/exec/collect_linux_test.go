@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"io"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -39,6 +40,21 @@ func noStopAfterExit(t *testing.T, on platform) {
 	}
 }
 
+// TestUnwatchedExit: a process that was reaped is known to be gone, also where its
+// end could not be watched for; what came of it is then no result.
+func TestUnwatchedExit(t *testing.T) {
+	unseen := errors.New("watch: no")
+	c := &collector{clock: startStopwatch(), grace: stoppedTimer(), exits: make(chan exit, 2)}
+	c.reap(func() (*os.ProcessState, error) { return nil, unseen })
+	c.reap(func() (*os.ProcessState, error) { return &os.ProcessState{}, unseen })
+	c.onExit(<-c.exits)
+	var p problems
+	p.ofControl(Bounds{}, collected{lost: c.lost})
+	if c.state == nil || len(c.exits) != 0 || len(p) != 1 || p[0].Code != ProblemContactLost || !strings.Contains(p[0].Message, unseen.Error()) {
+		t.Errorf("%v, %v", c.state, p)
+	}
+}
+
 // versionProcess is a confined `node --version`, whose thread stays with the test.
 func versionProcess(t *testing.T, on platform) *confine.Process {
 	t.Helper()
@@ -49,7 +65,7 @@ func versionProcess(t *testing.T, on platform) *confine.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scratch, err := makeScratch(w.state)
+	scratch, err := makeScratch(w.state, w.boundary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,15 +108,16 @@ func TestAbsentIsNotAlwaysNeverRan(t *testing.T) {
 // TestForBoundary: what the host itself ended is no doing of the boundary's, but
 // for a silence.
 func TestForBoundary(t *testing.T) {
-	killed, code := "SIGKILL", 71
+	killed, code, limits := "SIGKILL", 71, versionRun.asked()
 	for name, row := range map[string]struct {
 		facts ProcessFacts
 		want  confine.Ending
 	}{
 		"exited":     {ProcessFacts{Exit: &Exit{Code: &code}, Stderr: OutputOf([]byte("x"))}, confine.Ending{Code: 71, Stderr: "x"}},
 		"a signal":   {ProcessFacts{Exit: &Exit{Signal: &killed}}, confine.Ending{Code: -1, Signal: "SIGKILL"}},
-		"mute":       {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopTimeout}, confine.Ending{Code: -1, Mute: true}},
-		"not mute":   {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopTimeout, OutputBytes: 1}, confine.Ending{Code: -1}},
+		"silent":     {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopTimeout, Limits: &limits}, confine.Ending{Code: -1, TimedOutSilent: true}},
+		"no limits":  {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopTimeout}, confine.Ending{Code: -1}},
+		"not silent": {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopTimeout, Limits: &limits, OutputBytes: 1}, confine.Ending{Code: -1}},
 		"malformed":  {ProcessFacts{Exit: &Exit{Signal: &killed}, Stopped: StopControlMalformed}, confine.Ending{Code: -1}},
 		"not reaped": {ProcessFacts{}, confine.Ending{Code: -1}},
 	} {
@@ -115,7 +132,7 @@ func TestReadVersion(t *testing.T) {
 	code := func(n int) *Exit { return &Exit{Code: &n} }
 	signal := "SIGSEGV"
 	measured := Bounds{CPUSeconds: 1, MaxDescriptors: 64}.asked()
-	explain := func(e confine.Ending) *HostError { return confine.Here().Explain(confine.Instance{}, e) }
+	explain := func(e confine.Ending) *HostError { return confine.Here().Explain(t.Context(), confine.Instance{}, e) }
 	for name, row := range map[string]struct {
 		facts ProcessFacts
 		host  bool // the host is to blame, else the file
@@ -123,6 +140,7 @@ func TestReadVersion(t *testing.T) {
 	}{
 		"refused":                {ProcessFacts{Exit: code(confine.RefusalCode), Stderr: OutputOf([]byte("confined: pivot: no\n"))}, true, "pivot: no"},
 		"stopped":                {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopTimeout}, true, "was stopped (timeout)"},
+		"stopped in its launch":  {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopTimeout}, true, "before its launch had reported its limits"},
 		"not reaped":             {ProcessFacts{}, true, "was not seen to end"},
 		"other limits":           {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopLimitsMismatch, Limits: &measured}, true, "hard limits"},
 		"other limits, and over": {ProcessFacts{Exit: code(0), Limits: &measured, Stdout: OutputOf([]byte("v26.8.1\n"))}, true, "hard limits"},
@@ -137,6 +155,10 @@ func TestReadVersion(t *testing.T) {
 		if version != "" || errors.As(err, &host) != row.host || errors.As(err, &unavailable) == row.host || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %q, %v", name, version, err)
 		}
+	}
+	lost := collected{facts: ProcessFacts{Exit: &Exit{Signal: &signal}}, lost: errors.New("watch: no")}
+	if _, err := readVersion("/n/node", lost, explain); !errors.As(err, new(*HostError)) || !strings.Contains(err.Error(), "watch: no") {
+		t.Errorf("contact lost: %v", err)
 	}
 	if version, err := readVersion("/n/node", collected{facts: ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\n"))}}, explain); version != "26.8.1" || err != nil {
 		t.Errorf("%q, %v", version, err)

@@ -37,10 +37,10 @@ type Executor struct {
 
 // New judges the words of o. It opens what starts Node by handle, if anything,
 // and touches nothing else.
-func New(o Options) (*Executor, error) { return within(confine.Here(), o) }
+func New(o Options) (*Executor, error) { return newExecutor(confine.Here(), o) }
 
-// within is New with a boundary.
-func within(boundary confine.Boundary, o Options) (*Executor, error) {
+// newExecutor is New with a boundary.
+func newExecutor(boundary confine.Boundary, o Options) (*Executor, error) {
 	if o.Pool == nil {
 		return nil, errors.New("executor: no pool of slots")
 	}
@@ -64,19 +64,10 @@ func within(boundary confine.Boundary, o Options) (*Executor, error) {
 
 // MaxDescriptors is the largest limit of descriptors that a request may name
 // on this host.
-func (e *Executor) MaxDescriptors() int64 { return confine.MaxDescriptors(e.pool.MaxRetained()) }
+func (e *Executor) MaxDescriptors() int64 { return e.boundary.MaxDescriptors(e.pool.MaxRetained()) }
 
 // Close lets go of the sealed runtime and of the launchers. No run may be alive.
-func (e *Executor) Close() error {
-	e.runtimes.close()
-	var errs []error
-	for _, l := range e.runtimes.launchers {
-		if l.File != nil {
-			errs = append(errs, l.File.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
+func (e *Executor) Close() error { return e.runtimes.close() }
 
 // Run carries out one request and returns what came of it and where the time
 // went. Cancelling ctx asks for the run to end, at any stage; only the result

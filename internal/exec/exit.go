@@ -1,34 +1,23 @@
 package exec
 
 import (
-	"fmt"
 	"os"
 	"runtime"
 	"syscall"
 
-	"golang.org/x/sys/unix"
+	"confined/internal/confine"
 )
 
+// exitOf is none for a process that was not reaped.
 func exitOf(state *os.ProcessState) *Exit {
 	if state == nil {
 		return nil
 	}
-	ws, ok := state.Sys().(syscall.WaitStatus)
-	if ok && ws.Signaled() {
-		name := signalName(ws.Signal())
-		return &Exit{Signal: &name}
+	code, signal := confine.EndOf(state)
+	if signal != "" {
+		return &Exit{Signal: &signal}
 	}
-	code := state.ExitCode()
 	return &Exit{Code: &code}
-}
-
-// signalName is SIGKILL and so on. Real-time signals, which a program can end
-// itself with too, have no name of their own and are SIG and their number.
-func signalName(s syscall.Signal) string {
-	if name := unix.SignalName(s); name != "" {
-		return name
-	}
-	return fmt.Sprintf("SIG%d", int(s))
 }
 
 func usageOf(state *os.ProcessState) *Usage {

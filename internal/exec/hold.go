@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"confined/internal/pins"
 )
 
 // HeldDir is a directory for as long as the process that made it lives: the
@@ -21,13 +23,21 @@ type HeldDir struct {
 // prefix, and those of that prefix which killed processes left are removed
 // first; abandoned, unless nil, is called with the path of each before. Whoever
 // makes or sweeps there holds the parent's own lock, so that one without a lock
-// is nobody's.
+// is nobody's. Its path goes through no link and is spelled as the disk has it:
+// a sandbox of macOS knows no other.
 func MakeHeldDir(parent, prefix string, abandoned func(path string)) (*HeldDir, error) {
+	parent, err := filepath.EvalSymlinks(parent)
+	if err != nil {
+		return nil, err
+	}
 	turn, err := lockDir(parent, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer turn.Close()
+	if parent, err = pins.SpelledOnDisk(int(turn.Fd()), parent); err != nil {
+		return nil, err
+	}
 	sweepHeld(parent, prefix, abandoned)
 	path, err := os.MkdirTemp(parent, prefix)
 	if err != nil {

@@ -111,7 +111,7 @@ func (e *Executor) ProofOf(rt pins.Runtime) (pins.Proof, error) {
 // themselves. A sealed copy could be executed by all, so that it is the file
 // that is asked who may.
 func (e *Executor) identify(ctx context.Context, taken takenRuntime) (pins.Runtime, error) {
-	uid, gid := confine.OuterID(scratchSlot)
+	uid, gid := e.boundary.Owner(scratchSlot)
 	if unfit := pins.NotExecutable(taken.Node, uid, gid); unfit != nil {
 		return pins.Runtime{}, unfit
 	}

@@ -18,8 +18,8 @@ var (
 
 	// underDash is the boundary of macOS as far as it can be had here: the real
 	// shell, its script, env and preload, and a stand-in for sandbox-exec whose one
-	// denial is the canary's. Under root the process is root, which a Mac's daemon
-	// refuses: the slot's owner has no part in this launch, and root reads all.
+	// denial is the canary's. Under root the process is root, and so is the slot's
+	// owner, which a Mac's daemon refuses.
 	underDash = platform{"dash", func(w *world) { w.under(denying(w.t)) }}
 )
 

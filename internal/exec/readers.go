@@ -26,6 +26,13 @@ type pipeEnd struct {
 	err        error // nil at end-of-file
 }
 
+// exit is how the process ended, and what kept its end from being seen as it
+// came: then it was killed for that reason alone.
+type exit struct {
+	state  *os.ProcessState
+	unseen error
+}
+
 // start puts one reader on each pipe and one waiter on the process. A waiter
 // whose process is never reaped outlives the run on purpose: it is what reaps
 // the process when that becomes possible.
@@ -33,12 +40,14 @@ func (c *collector) start() {
 	go func() { c.ends <- pipeEnd{1, c.readOutput(c.process.Stdout, Stdout)} }()
 	go func() { c.ends <- pipeEnd{2, c.readOutput(c.process.Stderr, Stderr)} }()
 	go func() { c.ends <- pipeEnd{3, c.readControl()} }()
-	go func() {
-		state, err := c.process.Wait()
-		if err == nil {
-			c.exits <- state
-		}
-	}()
+	go c.reap(c.process.Wait)
+}
+
+// reap tells of a process that was reaped, also where an error came with it.
+func (c *collector) reap(wait func() (*os.ProcessState, error)) {
+	if state, err := wait(); state != nil {
+		c.exits <- exit{state, err}
+	}
 }
 
 func (c *collector) readControl() error {

@@ -13,7 +13,7 @@ import (
 // where no copy can be had. Its methods may be called from any goroutine.
 type runtimes struct {
 	node      string
-	launchers []pins.Launcher
+	launchers []pins.Launcher // closed by close
 
 	turn chan struct{} // holds one while somebody seals
 
@@ -184,8 +184,20 @@ func (r *runtimes) retire(seal *sharedSeal) {
 	}
 }
 
-// close lets go of the current seal. Runs that hold one keep it.
-func (r *runtimes) close() {
+// close drops the current seal and closes the launchers.
+func (r *runtimes) close() error {
+	r.drop()
+	var errs []error
+	for _, l := range r.launchers {
+		if l.File != nil {
+			errs = append(errs, l.File.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// drop lets go of the current seal. Runs that hold one keep it.
+func (r *runtimes) drop() {
 	if seal := r.borrow(); seal != nil {
 		r.retire(seal)
 		seal.release()

@@ -57,7 +57,7 @@ func TestRunsShareOneSeal(t *testing.T) {
 		t.Errorf("held %p, before %p", again.seal, all[0].seal)
 	}
 	again.release()
-	r.close()
+	r.drop()
 	if !again.closed() {
 		t.Error("the copy is kept without anybody")
 	}
@@ -103,7 +103,7 @@ func TestSupersededSealLastsAsLongAsItsRuns(t *testing.T) {
 			t.Errorf("%s: after its run the old one is closed: %v, the next: %v", name, old.closed(), next.closed())
 		}
 		next.release()
-		r.close()
+		r.drop()
 		if after := len(openDescriptors(t)); after > before { // fewer, where a test before was not done with its own
 			t.Errorf("%s: %d descriptors, %d before", name, after, before)
 		}

@@ -1,13 +1,16 @@
 package exec
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"confined/internal/confine"
 	"confined/internal/pins"
 )
 
@@ -70,5 +73,51 @@ func TestUnexplainedUnderDash(t *testing.T) {
 	var unavailable *pins.UnavailableError
 	if !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "is no Node that runs here") {
 		t.Errorf("%v", err)
+	}
+}
+
+// explainer is a boundary whose explanations are counted, and may be held up.
+type explainer struct {
+	standInMac
+	asked *int
+	then  func()
+}
+
+func (b explainer) Explain(context.Context, confine.Instance, confine.Ending) *HostError {
+	*b.asked++
+	b.then()
+	return &HostError{Problem: "explained", Cure: "none"}
+}
+
+// TestAnEndingIsExplainedOnce: what a search found out is not searched for by the
+// next request, nor for ever believed.
+func TestAnEndingIsExplainedOnce(t *testing.T) {
+	w := newWorld(t)
+	asked, then := 0, func() {}
+	w.under(variant(t, "NESTED"))
+	w.boundary = explainer{w.boundary.(standInMac), &asked, func() { then() }}
+	w.useStandIn()
+	e := w.executor()
+	clear(e.versions.known)
+	describe := func(ctx context.Context) error { _, err := e.DescribeRuntime(ctx); return err }
+
+	ctx, cancel := context.WithCancel(t.Context())
+	then = cancel
+	if err := describe(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a request that was cancelled meanwhile: %v", err)
+	}
+	then = func() {}
+	var host *HostError
+	for range 3 {
+		if err := describe(t.Context()); !errors.As(err, &host) || host.Problem != "explained" {
+			t.Error(err)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("explained %d times, want 2: once for whom it was cancelled, once for all others", asked)
+	}
+	e.versions.last.at = time.Now().Add(-explainAgain)
+	if _ = describe(t.Context()); asked != 3 {
+		t.Errorf("explained %d times, want it anew after %s", asked, explainAgain)
 	}
 }

@@ -91,7 +91,7 @@ func (p *problems) ofControl(asked Bounds, seen collected) {
 		p.add(ProblemAdmissionMalformed, "the control text is malformed: whether the program ran is unconfirmed")
 	}
 	if seen.lost != nil {
-		p.add(ProblemContactLost, "reading from the process failed: %v", seen.lost)
+		p.add(ProblemContactLost, "the process could not be read or watched: %v", seen.lost)
 	}
 	if got := seen.facts.Limits; got != nil && *got != asked.asked() {
 		p.add(ProblemLimitsMismatch, "measured limits %s differ from the request's %s", *got, asked.asked())

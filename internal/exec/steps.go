@@ -89,7 +89,7 @@ func (r *run) inRoot() string {
 // materialise writes both snapshots, the home and the canary into the slot.
 func (r *run) materialise(slot *ns.Slot) *refusal {
 	defer r.clock.mark(StageMaterialise)
-	uid, gid := confine.OuterID(slot.Number())
+	uid, gid := r.boundary.Owner(slot.Number())
 	err := slot.Materialise(r.spec.RunID, r.spec.Program, r.spec.Input, ns.Owner{UID: uid, GID: gid})
 	if err != nil {
 		return refuse(ReasonSetupFailed, "the namespace could not be written: %v", err).leaving(r.remove(slot, ns.SetupIncomplete))

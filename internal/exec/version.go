@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"confined/internal/confine"
 	"confined/internal/pins"
@@ -23,9 +24,23 @@ type versions struct {
 	boundary confine.Boundary
 	state    string // directory for the scratch namespace
 
-	turn  chan struct{} // holds one while somebody looks at known, or asks Node
+	turn  chan struct{} // holds one while somebody looks at what follows, or asks Node
 	known map[string]string
+	last  explanation
 }
+
+// explanation is what the boundary said of one ending of one Node.
+type explanation struct {
+	node    string // its digest
+	ending  confine.Ending
+	problem *HostError
+	at      time.Time
+}
+
+// explainAgain is how long an explanation holds for the same ending of the same
+// Node. On macOS it can take a search of many processes; that Node ends so is
+// seen anew each time.
+const explainAgain = time.Minute
 
 func newVersions(boundary confine.Boundary, state string) versions {
 	return versions{boundary: boundary, state: state, turn: make(chan struct{}, 1), known: map[string]string{}}
@@ -51,7 +66,7 @@ func (v *versions) of(ctx context.Context, taken takenRuntime) (string, error) {
 }
 
 func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) {
-	scratch, err := makeScratch(v.state)
+	scratch, err := makeScratch(v.state, v.boundary)
 	if err != nil {
 		return "", &HostError{
 			Problem: fmt.Sprintf("the confined `node --version` has no place to run in: %v", err),
@@ -60,8 +75,7 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 	defer scratch.Remove()
 	instance, err := v.boundary.Instantiate(scratch.job(taken))
 	if err != nil {
-		return "", &pins.UnavailableError{Path: taken.Node, Problem: fmt.Sprintf("cannot be named in a profile (%v)", err),
-			Cure: "have Node, and --state, under paths of printable ASCII, or name a copy of it with --node"}
+		return "", notInstantiated(taken.Node, err)
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -79,14 +93,43 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	return readVersion(taken.Node, got, func(e confine.Ending) *HostError { return v.boundary.Explain(instance, e) })
+	version, err := readVersion(taken.Node, got, func(e confine.Ending) *HostError {
+		return v.explain(ctx, taken.NodeSHA256(), instance, e)
+	})
+	if err != nil && ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	return version, err
+}
+
+// explain asks the boundary, unless it has just said. What it says when ctx
+// ended is not all it would.
+func (v *versions) explain(ctx context.Context, node string, instance confine.Instance, e confine.Ending) *HostError {
+	if v.last.node == node && v.last.ending == e && time.Since(v.last.at) < explainAgain {
+		return v.last.problem
+	}
+	problem := v.boundary.Explain(ctx, instance, e)
+	if ctx.Err() == nil {
+		v.last = explanation{node, e, problem, time.Now()}
+	}
+	return problem
+}
+
+// notInstantiated passes on the boundary's own cure, where it knows one.
+func notInstantiated(node string, err error) error {
+	var unfit *confine.UnfitError
+	if errors.As(err, &unfit) {
+		return &pins.UnavailableError{Path: node, Problem: "can have no profile: " + unfit.Problem, Cure: unfit.Cure}
+	}
+	return &pins.UnavailableError{Path: node, Problem: fmt.Sprintf("can have no profile (%v)", err),
+		Cure: "name another Node with --node, and report this"}
 }
 
 // forBoundary is how the process ended, as a boundary explains it.
 func (f ProcessFacts) forBoundary() confine.Ending {
 	e := confine.Ending{Code: -1, Stderr: string(f.Stderr.Bytes())}
 	if f.Stopped != "" || f.Exit == nil {
-		e.Mute = f.Stopped == StopTimeout && f.OutputBytes == 0
+		e.TimedOutSilent = f.Stopped == StopTimeout && f.Limits != nil && f.OutputBytes == 0
 		return e
 	}
 	if f.Exit.Code != nil {
@@ -107,10 +150,15 @@ func readVersion(node string, got collected, explain func(confine.Ending) *HostE
 	case f.Limits != nil && *f.Limits != versionRun.asked(): // also when it ended before it could be stopped for that
 		return "", &HostError{
 			Problem: fmt.Sprintf("the daemon's own hard limits leave a run %s, and the confined `node --version` needs %s", f.Limits, versionRun.asked()),
-			Cure:    "raise them where the daemon is started (ulimit -Ht -Hn; LimitCPU= LimitNOFILE= of systemd, HardResourceLimits of launchd)"}
+			Cure:    "raise them where the daemon is started (" + confine.HardLimitSettings(runtime.GOOS, "tn") + ")"}
+	case got.lost != nil: // the exit may be that of a process that was killed for it
+		return "", &HostError{Problem: fmt.Sprintf("%s, and could not be read or watched: %v", said, got.lost), Cure: "try again when the host is less busy"}
 	case f.Stopped != "" || f.Exit == nil:
 		if problem := explain(f.forBoundary()); problem != nil {
 			return "", problem
+		}
+		if f.Limits == nil {
+			said += ", before its launch had reported its limits"
 		}
 		return "", &HostError{Problem: said, Cure: "try again when the host is less busy"}
 	}
@@ -147,17 +195,13 @@ type scratch struct {
 const scratchPrefix = "version-run-"
 
 // makeScratch also removes what killed daemons left in state.
-func makeScratch(state string) (*scratch, error) {
-	state, err := filepath.EvalSymlinks(state) // a sandbox of macOS knows no path through a link
-	if err != nil {
-		return nil, err
-	}
+func makeScratch(state string, boundary confine.Boundary) (*scratch, error) {
 	held, err := MakeHeldDir(state, scratchPrefix, nil)
 	if err != nil {
 		return nil, err
 	}
 	s := &scratch{HeldDir: held}
-	if err := s.fill(); err != nil {
+	if err := s.fill(boundary.Owner(scratchSlot)); err != nil {
 		s.Remove()
 		return nil, err
 	}
@@ -168,8 +212,7 @@ func makeScratch(state string) (*scratch, error) {
 // those of the largest root.
 const scratchSlot = 64
 
-func (s *scratch) fill() error {
-	uid, gid := confine.OuterID(scratchSlot)
+func (s *scratch) fill(uid, gid int) error {
 	for _, d := range []string{"program", "input", "home"} {
 		if err := os.Mkdir(s.path(d), 0o700); err != nil {
 			return err

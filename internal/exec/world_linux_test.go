@@ -107,7 +107,7 @@ func (w *world) executor() *Executor {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	e, err := within(w.boundary, Options{Pool: pool, Node: w.node, State: w.state, Proven: w.proven, Trace: &w.trace})
+	e, err := newExecutor(w.boundary, Options{Pool: pool, Node: w.node, State: w.state, Proven: w.proven, Trace: &w.trace})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -75,75 +75,30 @@ func TakeClosure(ctx context.Context, node string, launchers []Launcher) (Closur
 	return s.take(ctx, nil, nil)
 }
 
-// subject is whose closure is taken: Node and launchers, on a host of that machine, whose loader has at most the given
-// default directories, or on a Mac with Apple silicon.
+// subject is whose closure is taken: Node and launchers, on a host whose programs are ELF files, or on a Mac with Apple silicon.
 type subject struct {
-	node       string
-	launchers  []Launcher
-	machine    uint16
-	systemDirs []string
-	mac        bool
+	node      string
+	launchers []Launcher
+	elf       *elfHost // nil: a Mac
 }
 
 func subjectHere(node string, launchers []Launcher) (subject, error) {
 	if runtime.GOOS == "darwin" && runtime.GOARCH == "arm64" {
-		return subject{node: node, launchers: launchers, mac: true}, nil
+		return subject{node, launchers, nil}, nil
 	}
 	machine, known := machineOf(runtime.GOOS, runtime.GOARCH)
 	if !known {
 		return subject{}, &UnavailableError{node, "would run on " + runtime.GOOS + "/" + runtime.GOARCH + ", where no closure can be read",
 			"run confined on Linux (amd64 or arm64) or on a Mac with Apple silicon"}
 	}
-	return subject{node: node, launchers: launchers, machine: machine, systemDirs: defaultDirs(machine)}, nil
+	return subject{node, launchers, &elfHost{machine, defaultDirs(machine)}}, nil
 }
 
 // take takes the closure with what is known of an earlier one, and keeps what a later one is to know; both may be nil.
 func (s subject) take(ctx context.Context, known, keep *memory) (Closure, error) {
 	t := newTaker(ctx, known, keep)
-	if s.mac {
+	if s.elf == nil {
 		return s.takeMac(t)
 	}
-	l := &loader{taker: t, machine: s.machine, systemDirs: s.systemDirs}
-	program, err := l.program(s.node)
-	if err != nil {
-		return Closure{}, err
-	}
-	if err := l.interpreter(program); err != nil {
-		return Closure{}, err
-	}
-	if err := l.libraries(); err != nil {
-		return Closure{}, err
-	}
-	if err := l.passable(); err != nil {
-		return Closure{}, err
-	}
-	launchers, err := l.launchers(s.launchers)
-	if err != nil {
-		return Closure{}, err
-	}
-	keep.rest(l.systemDirs, launchers)
-	files, aliases := l.taken()
-	return Closure{
-		Node: program.file.Path, Interpreter: program.elf.interp, Files: files, Aliases: aliases,
-		Launchers: launchers,
-	}, nil
-}
-
-// machineOf is the ELF machine that this build's host executes.
-func machineOf(goos, goarch string) (uint16, bool) {
-	switch goos + "/" + goarch {
-	case "linux/amd64":
-		return machineAMD64, true
-	case "linux/arm64":
-		return machineARM64, true
-	}
-	return 0, false
-}
-
-// machineName is the machine as people call it.
-func machineName(machine uint16) string {
-	if machine == machineARM64 {
-		return "arm64"
-	}
-	return "amd64"
+	return s.takeELF(t)
 }

@@ -62,7 +62,7 @@ func TestTakeClosureLeavesTheLauncherAlone(t *testing.T) {
 	if _, err := launcher[0].File.Seek(3, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (subject{tr.at("bin/node"), launcher, machineAMD64, tr.systemDirs(), false}).take(context.Background(), nil, nil); err != nil {
+	if _, err := (subject{tr.at("bin/node"), launcher, &elfHost{machineAMD64, tr.systemDirs()}}).take(context.Background(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if at, err := launcher[0].File.Seek(0, io.SeekCurrent); at != 3 || err != nil {
@@ -188,7 +188,7 @@ func TestRefusals(t *testing.T) {
 
 func TestNodePathMustBeAbsolute(t *testing.T) {
 	for _, node := range []string{"", "node", "./node", "/a\nb"} {
-		_, err := subject{node, openLauncher(t), machineAMD64, nil, false}.take(context.Background(), nil, nil)
+		_, err := subject{node, openLauncher(t), &elfHost{machineAMD64, nil}}.take(context.Background(), nil, nil)
 		var unavailable *UnavailableError
 		if !errors.As(err, &unavailable) || unavailable.Path != node || !strings.Contains(unavailable.Cure, "process.execPath") {
 			t.Errorf("node %q: %v", node, err)
@@ -228,7 +228,7 @@ func TestTakeClosureOfAnotherMachine(t *testing.T) {
 	spec.machine, spec.interp, spec.needed = machineARM64, tr.at("lib/x/ld-linux-aarch64.so.1"), nil
 	tr.elf("opt/bin/node", spec)
 	tr.elf("lib/x/ld-linux-aarch64.so.1", elfSpec{machine: machineARM64})
-	c, err := subject{tr.at("bin/node"), openLauncher(t), machineARM64, tr.systemDirs(), false}.take(context.Background(), nil, nil)
+	c, err := subject{tr.at("bin/node"), openLauncher(t), &elfHost{machineARM64, tr.systemDirs()}}.take(context.Background(), nil, nil)
 	if err != nil || !slices.Equal(tr.paths(c), []string{"opt/bin/node", "usr/lib/x/ld-linux-aarch64.so.1"}) {
 		t.Errorf("%q, %v", tr.paths(c), err)
 	}
@@ -238,7 +238,7 @@ func TestCancelledClosure(t *testing.T) {
 	tr := newTree(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := subject{tr.at("bin/node"), openLauncher(t), machineAMD64, tr.systemDirs(), false}.take(ctx, nil, nil)
+	_, err := subject{tr.at("bin/node"), openLauncher(t), &elfHost{machineAMD64, tr.systemDirs()}}.take(ctx, nil, nil)
 	var unavailable *UnavailableError
 	if !errors.Is(err, context.Canceled) || errors.As(err, &unavailable) {
 		t.Errorf("%v, want context.Canceled and no UnavailableError", err)

@@ -82,7 +82,7 @@ func byAnotherReader(t *testing.T, node string) []string {
 // TestMacClosureOfTheOfficialNode: nodejs.org's is one file.
 func TestMacClosureOfTheOfficialNode(t *testing.T) {
 	for _, node := range darwinNodes(t) {
-		c, err := subject{node: node, launchers: openLauncher(t), mac: true}.take(t.Context(), nil, nil)
+		c, err := subject{node: node, launchers: openLauncher(t)}.take(t.Context(), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func (tr *macTree) macho(path string, spec machoSpec) {
 
 func (tr *macTree) subject(node string) subject {
 	tr.t.Helper()
-	return subject{node: tr.at(node), launchers: tr.launchers, mac: true}
+	return subject{node: tr.at(node), launchers: tr.launchers}
 }
 
 func (tr *macTree) take(node string) (Closure, error) {

@@ -27,7 +27,7 @@ func Seal(ctx context.Context, node string, launchers []Launcher) (*Sealed, erro
 }
 
 func (s subject) seal(ctx context.Context) (*Sealed, error) {
-	if s.mac {
+	if s.elf == nil {
 		return nil, &UnsealableError{"no file can be sealed on macOS", cureSealing}
 	}
 	m := &memory{files: map[string]memorised{}}

@@ -1,10 +1,13 @@
 package pins
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // defaultDirs are the default directories of any distribution's glibc, in the order they are searched. Each loader has
@@ -109,6 +112,12 @@ func (l *loader) try(o *object, name, at string) (found bool, err error) {
 	}
 	l.objects = append(l.objects, &object{file: file, elf: c.elf, origin: path.Dir(at), names: []string{name}, parent: o})
 	return true, nil
+}
+
+// passedOver reports whether ld.so, after err, looks for a library in the next directory.
+func passedOver(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) ||
+		errors.Is(err, errOtherClass) || errors.Is(err, errOtherMachine)
 }
 
 // searchDirs are the directories in which ld.so looks for what o needs: RPATH of o and of those who asked for it, unless

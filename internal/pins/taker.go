@@ -41,8 +41,7 @@ type candidate struct {
 }
 
 // open opens the file at the absolute path asked and has its headers read, unless it is known what is in it. The caller
-// closes it. An error for which [passedOver] holds means that ld.so would go on searching; any other that is no
-// [UnavailableError] is about the path or the form of the file.
+// closes it. An error that is no [UnavailableError] is about the path or the form of the file.
 func (t *taker) open(asked string, parse func(c *candidate, size int64) error) (candidate, error) {
 	if problem := pathProblem(asked); problem != "" {
 		return candidate{}, errors.New(problem)
@@ -88,12 +87,6 @@ func isScript(r io.ReaderAt) bool {
 	var start [2]byte
 	n, _ := r.ReadAt(start[:], 0) // a file that cannot be read is no script that we know of
 	return string(start[:n]) == "#!"
-}
-
-// passedOver reports whether ld.so, after err, looks for a library in the next directory.
-func passedOver(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) ||
-		errors.Is(err, errOtherClass) || errors.Is(err, errOtherMachine)
 }
 
 // refusal is err, about what is at path, as an [UnavailableError].

@@ -85,7 +85,7 @@ func (tr *tree) interpreter(dirs ...string) {
 // subject is whose closure is taken: of the Node at that path of the tree.
 func (tr *tree) subject(node string) subject {
 	tr.t.Helper()
-	return subject{tr.at(node), openLauncher(tr.t), machineAMD64, tr.systemDirs(), false}
+	return subject{tr.at(node), openLauncher(tr.t), &elfHost{machineAMD64, tr.systemDirs()}}
 }
 
 func (tr *tree) take(node string) (Closure, error) {

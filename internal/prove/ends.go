@@ -1,16 +1,13 @@
 package prove
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-	"syscall"
 )
 
 // ends are what connections and signals of a fixture are aimed at.
@@ -123,14 +120,7 @@ func (s *fixture) makeVictims() error {
 		s.undo.later(v.end)
 		s.victims[name] = v
 	}
-	stopped := s.victims["stopped"]
-	if err := syscall.Kill(stopped.pid, syscall.SIGSTOP); err != nil {
-		return fmt.Errorf("stop a process of the suite: %w", err)
-	}
-	if !within(patience, func() bool { return slices.Contains([]string{"T", ""}, stopped.state()) }) {
-		return errors.New("SIGSTOP does not stop a process of the suite")
-	}
-	return nil
+	return s.victims["stopped"].stop()
 }
 
 // endsWorld is what acts know of the ends.

@@ -102,7 +102,10 @@ func macDescriptors(v *view) (found string, weak bool) {
 	for _, f := range open {
 		kinds[f.kind]++
 	}
-	return fmt.Sprint(kinds), len(carelessFiles(open)) > 0
+	if careless := carelessFiles(open); len(careless) > 0 {
+		return fmt.Sprint(kinds, careless), true
+	}
+	return fmt.Sprint(kinds), false
 }
 
 // closureLook compares the pinned closure with otool's.

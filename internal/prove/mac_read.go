@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -77,20 +78,20 @@ func parseOpenFiles(text string) []openFile {
 	return all
 }
 
-// carelessFiles are the descriptors that no run is given, and that Node does not make for itself: files, directories and sockets.
+// carelessFiles are the descriptors that are neither a run's nor Node's own, whatever their kind. A run has pipes. Beside its first three
+// descriptors Node has event queues, and /dev/null for each loop with a stream, which libuv keeps for when descriptors run out.
 func carelessFiles(open []openFile) []openFile {
-	var all []openFile
-	for _, f := range open {
+	return slices.DeleteFunc(slices.Clone(open), func(f openFile) bool {
 		switch f.kind {
-		case "REG", "DIR", "VREG", "VDIR", "LINK", "unix", "IPv4", "IPv6", "systm":
-			all = append(all, f)
-		default:
-			if f.number <= 2 && f.kind != "PIPE" {
-				all = append(all, f)
-			}
+		case "PIPE":
+			return true
+		case "KQUEUE":
+			return f.number > 2
+		case "CHR":
+			return f.number > 2 && f.name == "/dev/null"
 		}
-	}
-	return all
+		return false
+	})
 }
 
 // stateName is a state of a process by the letter that ps has for it, from the number that macOS gives it (sys/proc.h: SIDL 1, SRUN 2, SSLEEP 3,

@@ -68,7 +68,8 @@ func TestParseOpenFiles(t *testing.T) {
 	if found := carelessFiles(open); len(found) != 0 {
 		t.Errorf("a run has %+v", found)
 	}
-	for _, more := range []string{"f5\ntREG\nn/secret\n", "f9\ntDIR\nn/\n", "f6\ntIPv4\n", "f7\ntunix\n"} {
+	for _, more := range []string{"f5\ntREG\nn/secret\n", "f9\ntDIR\nn/\n", "f6\ntIPv4\n", "f7\ntunix\n", "f7\ntCHR\nn/dev/ttys001\n", "f7\ntCHR\n", "f8\ntPSXSHM\nn/shared\n",
+		"f8\ntPSXSEM\n", "f9\ntFSEVENT\n", "f9\ntNPOLICY\n", "f9\ntFIFO\nn/fifo\n", "f9\nn(an error)\n", "f2\ntCHR\nn/dev/null\n", "f2\ntKQUEUE\n", "f9\ntREG\nn/dev/null\n"} {
 		if found := carelessFiles(parseOpenFiles(lsofText + more)); len(found) != 1 {
 			t.Errorf("of %q it is said %+v", more, found)
 		}

@@ -34,9 +34,9 @@ type Progress struct {
 
 // Run tries every row of the table on this host with one Node and returns what came of it, whether or not each row is as it must be.
 //
-// This process plays the daemon: until Run returns it has an environment and an open file that nobody should give a daemon, and
-// counts the SIGUSR1 that reach it. Nothing else may start processes meanwhile. Run leaves no file and no process, or says so by a [*LeftError] in
-// its error; what a killed process leaves of its Run is said in the package's documentation.
+// This process plays the daemon: until Run returns it has an environment and an open file that nobody should give a daemon, and counts the
+// SIGUSR1 that reach it. Nothing else may start processes meanwhile. Run leaves no file and no process, or says so by a [*LeftError] in its
+// error; what a killed process leaves of its Run is said in the package's documentation.
 //
 // Errors: *exec.HostError when this host cannot have the boundary, *pins.UnavailableError when the Node cannot be identified, ctx's own, or
 // something that the suite itself could not do. A row that failed is no error.
@@ -99,14 +99,10 @@ func (s *suite) makeRoom(context.Context) error {
 		return fmt.Errorf("the suite's own limit of open files: %w", err)
 	}
 	if most.Max < uint64(bounds.MaxDescriptors) {
-		return fmt.Errorf("the suite's own hard limit of open files is %d, and its runs need %d; cure: raise it where the suite is started (ulimit -Hn%s)",
-			most.Max, bounds.MaxDescriptors, map[string]string{"linux": ", LimitNOFILE="}[runtime.GOOS])
+		return fmt.Errorf("the suite's own hard limit of open files is %d, and its runs need %d; cure: raise it where the suite is started (%s)",
+			most.Max, bounds.MaxDescriptors, confine.HardLimitSettings(runtime.GOOS, "n"))
 	}
-	state, err := filepath.EvalSymlinks(s.State)
-	if err != nil {
-		return fmt.Errorf("the suite has no place to run in: %w", err)
-	}
-	held, err := exec.MakeHeldDir(state, "prove-", clearAbandoned)
+	held, err := exec.MakeHeldDir(s.State, "prove-", clearAbandoned)
 	if err != nil {
 		return fmt.Errorf("the suite has no place to run in: %w", err)
 	}

@@ -17,7 +17,7 @@ func us() user { return user{os.Geteuid(), os.Getegid()} }
 
 // runUser is whom the program in a slot belongs to: the daemon's user, or under root one of the slot's own.
 func runUser(slot int) user {
-	uid, gid := confine.OuterID(slot)
+	uid, gid := confine.Here().Owner(slot)
 	return user{uid, gid}
 }
 

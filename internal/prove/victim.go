@@ -74,13 +74,31 @@ func (v *victim) stat(field int) string {
 	return fields[field]
 }
 
-// state is T for a process that is stopped, Z for one that has ended, another letter for others; empty where there is no such process.
+// state is T for a process that is stopped, Z for one that has ended, another letter for others; what cannot be seen is none of these.
 func (v *victim) state() string {
 	if here("linux") {
 		return v.stat(0)
 	}
-	p, _ := processOf(v.pid)
+	return stateOf(processOf(v.pid))
+}
+
+// stateOf is the state that the kernel's table has of a process, or why it has none.
+func stateOf(p process, err error) string {
+	if err != nil {
+		return "? " + err.Error()
+	}
 	return p.state
+}
+
+// stop establishes that the process is stopped and that the host sees it: a state that is never seen could not be seen to change either.
+func (v *victim) stop() error {
+	if err := unix.Kill(v.pid, unix.SIGSTOP); err != nil {
+		return fmt.Errorf("stop a process of the suite: %w", err)
+	}
+	if !within(patience, func() bool { return v.state() == "T" }) {
+		return fmt.Errorf("SIGSTOP does not stop a process of the suite: its state is %q", v.state())
+	}
+	return nil
 }
 
 // statOf are the fields of /proc/PID/stat from the state on. The name before them may hold anything, also spaces and parentheses.

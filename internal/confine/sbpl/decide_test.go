@@ -54,8 +54,7 @@ func TestDecideOtherSubjects(t *testing.T) {
 (deny process-info-setcontrol (target others))
 (allow signal (target self))
 (allow sysctl-read (sysctl-name "kern.version") (sysctl-name-prefix "hw."))
-(allow mach-lookup (global-name "com.apple.x"))
-(deny syscall-unix (syscall-number SYS_fork))`, []row{
+(allow mach-lookup)`, []row{
 		{Query{Operation: "process-info-pidinfo", Target: Self}, true},
 		{Query{Operation: "process-info-pidinfo", Target: Others}, false},
 		{Query{Operation: "signal", Target: Self}, true},
@@ -66,9 +65,8 @@ func TestDecideOtherSubjects(t *testing.T) {
 		{Query{Operation: "sysctl-read", Name: "hwx"}, false},
 		{Query{Operation: "sysctl-write", Name: "hw.ncpu"}, false},
 		{Query{Operation: "mach-lookup", Name: "com.apple.x"}, true},
-		{Query{Operation: "mach-lookup", Name: "com.apple.xy"}, false},
-		{Query{Operation: "syscall-unix", Name: "SYS_fork"}, false},
-		{Query{Operation: "syscall-unix", Name: "SYS_getpid"}, true},
+		{Query{Operation: "mach-register", Name: "com.apple.x"}, false},
+		{Query{Operation: "syscall-unix", Name: "SYS_fork"}, true},
 	})
 	decide(t, "", []row{{Query{Operation: "signal", Target: Self}, false}})
 }

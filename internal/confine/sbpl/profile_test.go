@@ -17,8 +17,6 @@ const sample = head + `(deny file-link file-clone)
 (allow process-info* signal (target self))
 (deny signal (target others))
 (allow sysctl-read (sysctl-name "kern.version") (sysctl-name-prefix "hw."))
-(deny mach-lookup (global-name "com.apple.x"))
-(deny syscall-unix (syscall-number SYS_fork))
 `
 
 func parse(t *testing.T, text string) *Profile {
@@ -44,7 +42,7 @@ func TestParse(t *testing.T) {
 	if got := parse(t, loose).String(); got != sample {
 		t.Errorf("with comments\n%swant\n%s", got, sample)
 	}
-	if names := namesOf(p); !slices.Contains(names, "process-exec") || !slices.Contains(names, "syscall-number") || len(names) != 18 {
+	if names := namesOf(p); !slices.Contains(names, "process-exec") || !slices.Contains(names, "sysctl-name-prefix") || len(names) != 14 {
 		t.Errorf("%d names: %v", len(names), names)
 	}
 	for _, name := range filterNames() {
@@ -107,8 +105,7 @@ func TestParseRefusesRules(t *testing.T) {
 		{"(allow file-read* (subpath \"/a/../b\"))", "is not a clean path"},
 		{"(allow signal (target \"self\"))", "target takes a symbol, not \"self\""},
 		{"(allow signal (target children))", "unbound variable: children"},
-		{"(deny syscall-unix (syscall-number SYS_frok))", "unbound variable: SYS_frok"},
-		{"(deny syscall-unix (syscall-number 2))", "syscall-number takes a symbol, not 2"},
+		{"(allow signal (target 2))", "target takes a symbol, not 2"},
 	} {
 		_, err := Parse(head + c.rule)
 		refused(t, err, c.want)
@@ -128,7 +125,7 @@ func TestParseRefusesByName(t *testing.T) {
 
 // Each filter fits the operations with its subject, wildcards included, and no other; nor one that fits but a part of a rule's operations.
 func TestFiltersFitOperations(t *testing.T) {
-	values := map[string]string{"target": "self", "syscall-number": "SYS_fork"}
+	values := map[string]string{"target": "self"}
 	for _, k := range filterKinds() {
 		value, isSymbol := values[k.name]
 		if !isSymbol {

@@ -84,7 +84,7 @@ func unused() []string {
 		"begin", "define", "defined?", "if", "lambda", "let", "let*", "string-append", "unless", "when",
 		"require-all", "require-any", "require-not",
 		"regex", "path", "path-ancestors", "vnode-type", "file-mode", "extension", "xattr", "process-path",
-		"global-name-prefix", "global-name-regex", "local-name", "ipc-posix-name", "local", "remote", "signal-number",
-		"socket-domain", "socket-type", "socket-protocol", "fcntl-command",
+		"global-name", "global-name-prefix", "global-name-regex", "local-name", "ipc-posix-name", "local", "remote", "signal-number",
+		"syscall-number", "socket-domain", "socket-type", "socket-protocol", "fcntl-command",
 	}
 }
