@@ -100,6 +100,58 @@ func TestThickness(t *testing.T) {
 	}
 }
 
+// openers are the calls of x/sys and of package syscall that open without close-on-exec on macOS, whatever they are given: a program that is
+// forked before the descriptor is marked, or closed again, holds it too. What reads a directory opens it anew there.
+func openers() []string {
+	return []string{"Accept", "Dup", "Dup2", "Getdirentries", "Pipe", "ReadDirent", "Socket", "Socketpair"}
+}
+
+// TestWhatOpensOnMacHoldsTheForkLock: no function that builds for macOS calls one of them without syscall.ForkLock, or opens by path without
+// O_CLOEXEC. A queue of kqueue(2) is not inherited.
+func TestWhatOpensOnMacHoldsTheForkLock(t *testing.T) {
+	seen := 0
+	for _, path := range goFiles(t) {
+		if !builds(t, path, "darwin", "arm64") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			held := names(d, "syscall", "ForkLock")
+			for _, opener := range openers() {
+				if names(d, "unix", opener) || names(d, "syscall", opener) {
+					seen++
+					if !held {
+						t.Errorf("%s: %s without syscall.ForkLock", path, opener)
+					}
+				}
+			}
+			if (names(d, "unix", "Open") || names(d, "unix", "Openat")) && !names(d, "unix", "O_CLOEXEC") && !held {
+				t.Errorf("%s: opens without O_CLOEXEC", path)
+			}
+		}
+	}
+	if seen < 2 {
+		t.Errorf("%d calls, where at least one that accepts and one that reads a directory are", seen)
+	}
+}
+
+// names says whether a declaration names something of a package.
+func names(d ast.Decl, pkg, name string) bool {
+	found := false
+	ast.Inspect(d, func(n ast.Node) bool {
+		s, ok := n.(*ast.SelectorExpr)
+		if ok && s.Sel.Name == name {
+			x, ok := s.X.(*ast.Ident)
+			found = found || ok && x.Name == pkg
+		}
+		return !found
+	})
+	return found
+}
+
 // goFiles are the Go files of this module that are no tests.
 func goFiles(t *testing.T) []string {
 	t.Helper()

@@ -6,7 +6,8 @@ import "golang.org/x/sys/unix"
 type exitWatch struct{ queue int } // of the kernel's events; -1 if the child had ended before the watch began
 
 // watchExit begins to watch. Precondition: nobody has reaped the child. The kernel then knows the id as this child's, or as nobody's once
-// the child has ended (ESRCH). The descriptor is not inherited by a fork (kqueue(2)).
+// the child has ended (ESRCH). By XNU's source (kern_exit.c) a child that ends is first found by no id any more, then its watchers are told,
+// and only then its parent: so no end falls between the two answers. The descriptor is not inherited by a fork (kqueue(2)).
 func watchExit(pid int) (exitWatch, error) {
 	queue, err := unix.Kqueue()
 	if err != nil {

@@ -31,6 +31,9 @@ func AppleTools() Tools { return Tools{"/bin/dash", "/usr/bin/env", "/usr/bin/sa
 // What it is made of is tested on Linux, with the real dash and a stand-in for sandbox-exec. That macOS enforces the profile, no test here
 // can show: `confined prove` does, on a Mac.
 //
+// The limit of processor time outlasts the execs of the launch: by its source, XNU sets the timer again on the task of each
+// (fork_create_child).
+//
 // How it differs from the boundary of Linux is listed in SECURITY.md, under "What differs from Linux".
 type Seatbelt struct{ Tools Tools }
 

@@ -21,8 +21,8 @@ var launchScript string
 //go:embed preload.mjs
 var seatbeltPreload string
 
-// argMax is what the arguments and the environment of an exec may take up together on macOS, in bytes: kern.argmax. That it is 1 MiB is
-// inferred, not measured.
+// argMax is what the arguments and the environment of an exec may take up together on macOS, in bytes: kern.argmax, which is ARG_MAX of
+// sys/syslimits.h. That an exec of about as much fails with E2BIG was measured elsewhere (anthropics/claude-code#95538), not here.
 const argMax = 1 << 20
 
 // argReserve is for what the kernel lays beside them: the path, padding, strings of its own. Its size is an estimate from above.

@@ -67,8 +67,9 @@ func reap(handle *os.Process) error {
 
 // closeAllOnExec sees to it that no program that is started from now on inherits a descriptor above 2 that it was not given: one that the
 // daemon's parent left open, or that some code opened without care. Go opens its own close-on-exec, or holds [syscall.ForkLock] until it
-// has marked them, but for the connections that it accepts where there is no accept4: the server sees to those. The first three are
-// replaced by a start.
+// has marked them, but for the connections that it accepts where there is no accept4, which the server sees to, and the file of the local
+// time zone, which everybody may read. x/sys marks nothing: who calls it holds the lock (TestWhatOpensOnMacHoldsTheForkLock). The first
+// three are replaced by a start.
 //
 // A descriptor so marked stays so. Taking the mark off after the start could hit another file, which took the number meanwhile, and let
 // that one through to the next program.

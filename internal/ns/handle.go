@@ -107,7 +107,7 @@ func list(dir int, more func(listed) bool) error {
 	defer buffers.Put(buf)
 	for {
 		n := 0
-		err := again(func() (err error) { n, err = unix.ReadDirent(dir, buf[:listBytes]); return err })
+		err := again(func() (err error) { n, err = readEntries(dir, buf[:listBytes]); return err })
 		if err != nil || n <= 0 {
 			return err
 		}

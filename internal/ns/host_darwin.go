@@ -1,6 +1,10 @@
 package ns
 
-import "golang.org/x/sys/unix"
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 const fitFileSystems = "APFS"
 
@@ -36,11 +40,19 @@ func bornAt(parent int, name string) (ns int64, known bool, err error) {
 // isMountPoint has nothing to add there: macOS has no bind mounts, and another file system shows by its device.
 func isMountPoint(int, string) (bool, error) { return false, nil }
 
+// readEntries reads on in an open directory: whole entries, none at its end. x/sys has no getdirentries there. It opens the directory anew,
+// without close-on-exec, and closes it again: no program may be forked meanwhile, or it would hold a directory of another run.
+func readEntries(dir int, b []byte) (int, error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return unix.ReadDirent(dir, b)
+}
+
 func cutEntry(b []byte) (listed, []byte) { return cutDarwinEntry(b) }
 
-// listBytes is how much of a directory is read at once. x/sys has no getdirentries there: each read goes through the directory from its
-// start and passes over as many names as were read before, so that a name can be missed while others go. Where that matters, the
-// directory's ctime is compared afterwards, or the kernel refuses to remove what is not empty.
+// listBytes is how much of a directory is read at once. Each read of x/sys goes through the directory from its start and passes over as many
+// names as were read before, so that a name can be missed while others go. Where that matters, the directory's ctime is compared afterwards,
+// or the kernel refuses to remove what is not empty.
 const listBytes = len(buffer{})
 
 // macOS has no leases: the design asks for them on Linux only. A writer that has a file open or mapped during verification is seen there

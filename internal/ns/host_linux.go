@@ -93,6 +93,9 @@ func isMountPoint(parent int, name string) (bool, error) {
 	return st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0, err
 }
 
+// readEntries reads on in an open directory: whole entries, none at its end.
+func readEntries(dir int, b []byte) (int, error) { return unix.ReadDirent(dir, b) }
+
 func cutEntry(b []byte) (listed, []byte) { return cutLinuxEntry(b) }
 
 // listBytes is how much of a directory is read at once. More is not faster.

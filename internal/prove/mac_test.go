@@ -119,6 +119,17 @@ func TestMacAlone(t *testing.T) {
 	}
 }
 
+// TestMacMakesNothingThatStays: on macOS no row makes what only a call that the boundary denies would remove.
+func TestMacMakesNothingThatStays(t *testing.T) {
+	makes := func(p Probe) bool { return slices.Contains([]string{"shared_memory", "semaphores", "messages"}, p.Act) }
+	if table := ProbesOn("darwin", "arm64"); slices.ContainsFunc(table, makes) {
+		t.Error("an object of System V stays until the Mac starts again")
+	}
+	if !slices.ContainsFunc(ProbesOn("linux", "amd64"), makes) {
+		t.Error("Linux has no such row either")
+	}
+}
+
 // TestMacWords: flags, limits and cures of one system are not the other's.
 func TestMacWords(t *testing.T) {
 	if got := mostSoft("darwin", syscall.RLIMIT_NOFILE, 1<<62); got != 10240 {

@@ -24,11 +24,12 @@ func meeting(name, act, code string) Probe {
 	return Probe{Name: name, Act: act, Code: code, Instead: "use a MessageChannel between workers"}
 }
 
+// nativeIPC: macOS asks its boundary about the objects of System V when one that is there is used or removed, and not when one is made.
 func nativeIPC() []Probe {
 	return native(familyIPC,
-		meeting("shmget", "shared_memory", "EPERM"),
-		meeting("semget", "semaphores", "EPERM"),
-		meeting("msgget", "messages", "EPERM"),
+		linuxAlone(meeting("shmget", "shared_memory", "EPERM")),
+		linuxAlone(meeting("semget", "semaphores", "EPERM")),
+		linuxAlone(meeting("msgget", "messages", "EPERM")),
 		meeting("shm_open", "named_memory", "ENOENT"),
 		meeting("sem_open", "named_semaphore", "ENOENT"),
 	)

@@ -7,7 +7,8 @@ func bound(name, promise string) Probe {
 	return Probe{Name: name, Act: "above " + promise, Code: Nothing}
 }
 
-// nativeLimits are about the four limits of the contract, which each boundary sets.
+// nativeLimits are about the four limits of the contract, which each boundary sets. XNU asks for root before it looks at which limit is to be
+// raised (dosetrlimit, by source): there too the refusal is EPERM for all.
 func nativeLimits() []Probe {
 	core := bound("a core file", "core 0")
 	core.NoControl = noneElsewhere

@@ -10,6 +10,7 @@ func child(name, act, code string) Probe {
 	return Probe{Name: name, Act: act, Code: code, Instead: "use node:worker_threads"}
 }
 
+// nativeProcesses: in XNU one function makes the process of fork and of posix_spawn, and asks the boundary (fork1, by source).
 func nativeProcesses() []Probe {
 	return native(familyProcesses,
 		child("fork", "fork_child", "EPERM"),

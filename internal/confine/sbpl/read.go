@@ -6,7 +6,7 @@ import (
 )
 
 // The bounds of a text, all ours. sandbox-exec takes the profile as an argument, and all arguments and variables together share
-// kern.argmax, which is said to be 1 MiB.
+// kern.argmax, which is 1 MiB (ARG_MAX of sys/syslimits.h).
 const (
 	maxText   = 256 << 10 // bytes of a text
 	maxString = 1024      // bytes of a string; PATH_MAX of Darwin

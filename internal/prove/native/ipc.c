@@ -20,18 +20,23 @@ static int plain_pipe(void) {
 	return result(pipe(p));
 }
 
+// made is for what outlasts the process: it was made, and that is the act, whatever comes of taking it away again.
+static int made(int removed) {
+	if (removed == -1) snprintf(said, sizeof said, "made, and not removed: %s", strerror(errno));
+	return 0;
+}
+
 static int shared_memory(void) {
 	int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
-	if (id == -1) return errno;
-	return result(shmctl(id, IPC_RMID, NULL));
+	return id == -1 ? errno : made(shmctl(id, IPC_RMID, NULL));
 }
 static int semaphores(void) {
 	int id = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
-	return id == -1 ? errno : result(semctl(id, 0, IPC_RMID));
+	return id == -1 ? errno : made(semctl(id, 0, IPC_RMID));
 }
 static int messages(void) {
 	int id = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
-	return id == -1 ? errno : result(msgctl(id, IPC_RMID, NULL));
+	return id == -1 ? errno : made(msgctl(id, IPC_RMID, NULL));
 }
 static const char *name(void) {
 	static char text[64];
@@ -40,13 +45,13 @@ static const char *name(void) {
 }
 static int named_memory(void) {
 	int fd = shm_open(name(), O_CREAT | O_EXCL | O_RDWR, 0600);
-	return fd < 0 ? errno : result(shm_unlink(name()));
+	return fd < 0 ? errno : made(shm_unlink(name()));
 }
 static int named_semaphore(void) {
 	sem_t *s = sem_open(name(), O_CREAT | O_EXCL, 0600, 1);
 	if (s == SEM_FAILED) return errno;
 	sem_close(s);
-	return result(sem_unlink(name()));
+	return made(sem_unlink(name()));
 }
 
 #ifdef __linux__
@@ -60,8 +65,7 @@ static int list_memory(void) {
 }
 static int message_queue(void) {
 	mqd_t q = mq_open(name(), O_CREAT | O_EXCL | O_RDWR, 0600, NULL);
-	if (q == (mqd_t)-1) return errno;
-	return result(mq_unlink(name()));
+	return q == (mqd_t)-1 ? errno : made(mq_unlink(name()));
 }
 static int owned_futex(void) { // owned by another process: the answer would say whether it exists
 	uint32_t w = 0;
