@@ -128,9 +128,19 @@ func TestWhatOpensOnMacHoldsTheForkLock(t *testing.T) {
 					}
 				}
 			}
-			if (names(d, "unix", "Open") || names(d, "unix", "Openat")) && !names(d, "unix", "O_CLOEXEC") && !held {
+			if !held && opensCarelessly(d) {
 				t.Errorf("%s: opens without O_CLOEXEC", path)
 			}
+		}
+	}
+	for source, careless := range map[string]bool{
+		"unix.Open(p, unix.O_RDONLY, 0); unix.Open(q, unix.O_CLOEXEC, 0)":                 true,
+		"syscall.Openat(d, p, 0, unix.O_CLOEXEC|0)":                                       false,
+		"unix.Openat(d, p, flags|unix.O_CLOEXEC, 0); os.Open(p); unix.O_CLOEXEC.String()": false,
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() { "+source+" }", 0)
+		if err != nil || opensCarelessly(file.Decls[0]) != careless {
+			t.Errorf("the control %s: %v", source, err)
 		}
 	}
 	if seen < 2 {
@@ -138,8 +148,20 @@ func TestWhatOpensOnMacHoldsTheForkLock(t *testing.T) {
 	}
 }
 
-// names says whether a declaration names something of a package.
-func names(d ast.Decl, pkg, name string) bool {
+// opensCarelessly says whether one of a declaration's calls opens a path without O_CLOEXEC among its arguments.
+func opensCarelessly(d ast.Decl) (careless bool) {
+	system := func(n ast.Node, name string) bool { return names(n, "unix", name) || names(n, "syscall", name) }
+	ast.Inspect(d, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && (system(call.Fun, "Open") || system(call.Fun, "Openat")) {
+			careless = careless || !slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return system(a, "O_CLOEXEC") })
+		}
+		return true
+	})
+	return careless
+}
+
+// names says whether a piece of a program names something of a package.
+func names(d ast.Node, pkg, name string) bool {
 	found := false
 	ast.Inspect(d, func(n ast.Node) bool {
 		s, ok := n.(*ast.SelectorExpr)

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// perFile is how often a daemon of root makes a system call for one more file of
-// a run, from the upload to the removal. It is written once, read back twice, and
-// removed; docs/performance.md has the sum.
+// perFile is how often a daemon of root makes a system call for one more file
+// of a run, from the upload to the removal. It is written once, read back
+// twice, and removed; docs/performance.md has the sum.
 var perFile = calls{
 	unix.SYS_OPENAT: 3, unix.SYS_FCNTL: 3, unix.SYS_CLOSE: 3, // fcntl is package os, which asks about each file that it opens
 	unix.SYS_FSTAT: 4, unix.SYS_NEWFSTATAT: 2,
@@ -26,18 +26,19 @@ var perFile = calls{
 	unix.SYS_UNLINKAT: 1,
 }
 
-// anyTimes are the calls that are made more often where a host is busy: to wait,
-// as the threads of a daemon do for one another, to get memory, and to read an
-// upload as it comes.
+// anyTimes are the calls that are made more often where a host is busy: to
+// wait, as the threads of a daemon do for one another, to get memory, and to
+// read an upload as it comes.
 var anyTimes = []uint64{
 	unix.SYS_FUTEX, unix.SYS_NANOSLEEP, unix.SYS_SCHED_YIELD, unix.SYS_EPOLL_PWAIT, unix.SYS_TGKILL, unix.SYS_GETPID, unix.SYS_RT_SIGRETURN,
-	unix.SYS_MMAP, unix.SYS_MADVISE, unix.SYS_READ,
+	unix.SYS_MMAP, unix.SYS_MADVISE, unix.SYS_READ, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_SIGALTSTACK, unix.SYS_RT_SIGPROCMASK, unix.SYS_GETTID,
 }
 
 // TestCallsPerFile: one more file costs a daemon the system calls that it is
 // known to cost. A time says little on a host that is busy or on a disk where
 // much was just removed; this is the same everywhere, and a sync, a walk or a
-// look more for each file is in it. What is read(2) by a file is not: an upload is.
+// look more for each file is in it. What is read(2) by a file is not: an upload
+// is.
 func TestCallsPerFile(t *testing.T) {
 	t.Parallel()
 	const few, many = 200, 700
@@ -113,7 +114,8 @@ func countCalls(daemon int, _ []string) error {
 	}
 }
 
-// begun is the number of the system call that a stopped thread is about to make.
+// begun is the number of the system call that a stopped thread is about to
+// make.
 func begun(tid int) (call uint64, ok bool) {
 	var info struct { // struct ptrace_syscall_info, ptrace(2)
 		op       uint8

@@ -13,9 +13,9 @@ import (
 // program for a few more. This tracer stops it there. BECOME says where.
 const holder = "e2e-holder" // DAEMON BECOME
 
-// hold starts r, and stops the process that the daemon starts for it: before its
-// first instruction, or where become says so, before the first instruction of
-// another program than the daemon's. It goes on when the daemon is dead.
+// hold starts r, and stops the process that the daemon starts for it: before
+// its first instruction, or where become says so, before the first instruction
+// of another program than the daemon's. It goes on when the daemon is dead.
 func (d *daemon) hold(t *testing.T, r runRequest, become bool) (pid int) {
 	t.Helper()
 	x := d.trace(t, holder, strconv.FormatBool(become))

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tracer follows what a daemon does, however busy the host is. It is a process
-// of its own, the test binary under another name: a tracer's own process, and
-// nobody else, would take the stops of the daemon for its end.
+// A tracer follows what a daemon does, however busy the host is. It is a
+// process of its own, the test binary under another name: a tracer's own
+// process, and nobody else, would take the stops of the daemon for its end.
 
-// tracer is what such a process does. It says its first line when nothing of the
-// daemon can escape it, and its end lets the daemon go.
+// tracer is what such a process does. It says its first line when nothing of
+// the daemon can escape it, and its end lets the daemon go.
 type tracer func(daemon int, options []string) error
 
 var tracers = map[string]tracer{

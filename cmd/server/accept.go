@@ -14,10 +14,10 @@ type fileListener interface {
 }
 
 // exclusiveListener accepts connections that no program inherits. Where the
-// system has no accept4, package net accepts first and marks close-on-exec after
-// that, and holds no lock between the two: a program that another goroutine
-// starts in that moment has the connection of a client. Here the whole is one
-// step to whoever starts programs.
+// system has no accept4, package net accepts first and marks close-on-exec
+// after that, and holds no lock between the two: a program that another
+// goroutine starts in that moment has the connection of a client. Here the
+// whole is one step to whoever starts programs.
 type exclusiveListener struct {
 	net.Listener
 	file *os.File // a duplicate of its descriptor: package net lets nobody wait at its own

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// TestExclusiveListener: what is accepted is a whole connection, and a listener that is closed says so as any.
+// TestExclusiveListener: what is accepted is a whole connection, and a listener
+// that is closed says so as any.
 func TestExclusiveListener(t *testing.T) {
 	l := exclusively(t, unixListener(t))
 	go func() {
@@ -45,8 +46,9 @@ func TestExclusiveListener(t *testing.T) {
 	}
 }
 
-// TestNoProgramInheritsAConnection: programs that are started while connections are accepted hold none of them. The control accepts as package net
-// does where there is no accept4, first and marks after.
+// TestNoProgramInheritsAConnection: programs that are started while connections
+// are accepted hold none of them. The control accepts as package net does where
+// there is no accept4, first and marks after.
 func TestNoProgramInheritsAConnection(t *testing.T) {
 	if n := inherited(t, 200, exclusively); n != 0 {
 		t.Errorf("%d programs hold a connection", n)
@@ -61,7 +63,8 @@ func TestNoProgramInheritsAConnection(t *testing.T) {
 	t.Error("a careless listener lets nothing through either: the test shows nothing")
 }
 
-// TestExclusiveListenerOfNothing: a listener without a descriptor is closed, and none comes of it.
+// TestExclusiveListenerOfNothing: a listener without a descriptor is closed,
+// and none comes of it.
 func TestExclusiveListenerOfNothing(t *testing.T) {
 	var l withoutFile
 	got, err := newExclusiveListener(&l)
@@ -83,11 +86,13 @@ func (l *withoutFile) Close() error {
 	return nil
 }
 
-// asFewDescriptors makes the test binary be what TestAcceptWithoutDescriptors is about.
+// asFewDescriptors makes the test binary be what TestAcceptWithoutDescriptors
+// is about.
 const asFewDescriptors = "CONFINED_TEST_FEW_DESCRIPTORS"
 
-// TestAcceptWithoutDescriptors: a want of descriptors ends no server, since servers wait out what is temporary. It has a process of its own, which
-// nobody else's descriptors are taken from.
+// TestAcceptWithoutDescriptors: a want of descriptors ends no server, since
+// servers wait out what is temporary. It has a process of its own, which nobody
+// else's descriptors are taken from.
 func TestAcceptWithoutDescriptors(t *testing.T) {
 	if os.Getenv(asFewDescriptors) != "" {
 		acceptWithoutDescriptors(t)
@@ -142,7 +147,8 @@ func acceptWithoutDescriptors(t *testing.T) {
 	}
 }
 
-// takeDescriptors takes all that this process may have, and returns how some are given back: all for a negative number.
+// takeDescriptors takes all that this process may have, and returns how some
+// are given back: all for a negative number.
 func takeDescriptors(t *testing.T) (give func(n int)) {
 	t.Helper()
 	var limit syscall.Rlimit
@@ -202,7 +208,8 @@ func (l careless) Accept() (net.Conn, error) {
 	return nil, syscall.Close(fd)
 }
 
-// inherited starts programs while connections are made and accepted, and counts those that hold a socket.
+// inherited starts programs while connections are made and accepted, and counts
+// those that hold a socket.
 func inherited(t *testing.T, starts int, with func(*testing.T, fileListener) net.Listener) (holders int) {
 	t.Helper()
 	l := with(t, unixListener(t))

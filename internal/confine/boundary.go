@@ -26,7 +26,7 @@ type Boundary interface {
 	MaxDescriptors(slots int) int64
 
 	// Instantiate writes the profile of one run, for [Launch]. It fails if two things claim one path, and with an [*UnfitError] if a path is
-	// not printable ASCII or a thing lies where the boundary does not hold.
+	// not printable ASCII, a thing lies where the boundary does not hold, or the arguments are more than an exec passes.
 	Instantiate(Job) (Instance, error)
 
 	// Explain says what of the host, or of the boundary itself, stands behind a process that was launched from an instance and ended in

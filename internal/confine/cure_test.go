@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -42,9 +43,20 @@ func TestHardLimitSettings(t *testing.T) {
 			t.Errorf("%s: %s, want %s", goos, got, want)
 		}
 	}
-	facts := hostFacts{hardData: 1 << 62, hardStack: 1 << 62, hardThreads: 1 << 62}
-	if problem := facts.judgeLimits(); problem == nil ||
-		problem.Cure != "raise it where the daemon is started (ulimit -Hi, LimitSIGPENDING= of a systemd unit)" {
-		t.Errorf("%v", problem)
+	for letter, row := range map[string]struct {
+		lower func(*hostFacts)
+		unit  string
+	}{
+		"d": {func(f *hostFacts) { f.hardData = 0 }, "DATA"},
+		"s": {func(f *hostFacts) { f.hardStack = 0 }, "STACK"},
+		"u": {func(f *hostFacts) { f.hardThreads = 0 }, "NPROC"},
+		"i": {func(f *hostFacts) { f.hardSignals = 0 }, "SIGPENDING"},
+	} {
+		facts := hostFacts{hardData: 1 << 62, hardStack: 1 << 62, hardThreads: 1 << 62, hardSignals: 1 << 62}
+		row.lower(&facts)
+		want := fmt.Sprintf("raise it where the daemon is started (ulimit -H%s, Limit%s= of a systemd unit)", letter, row.unit)
+		if problem := facts.judgeLimits(); problem == nil || problem.Cure != want {
+			t.Errorf("%s: %v, want the cure %q", letter, problem, want)
+		}
 	}
 }

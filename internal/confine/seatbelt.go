@@ -64,6 +64,6 @@ func (s Seatbelt) Instantiate(j Job) (Instance, error) {
 	if err != nil {
 		return Instance{}, fmt.Errorf("instantiate: %w", err)
 	}
-	start := func() (*Process, error) { return spawn(argv, j.Input.Path) }
-	return Instance{text: text, node: j.Runtime.Node, start: start}, nil
+	node, dir := j.Runtime.Node, j.Input.Path // all that a launch needs of j beside its arguments
+	return Instance{text: text, node: node, start: func() (*Process, error) { return spawn(argv, dir) }}, nil
 }

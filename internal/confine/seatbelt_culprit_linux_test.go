@@ -61,11 +61,10 @@ func TestCulpritIsBounded(t *testing.T) {
 	if got := s.culprit(t.Context(), refusable, 50*time.Millisecond); got != "of its 9 parts, 0 were tried alone and not refused; there was no time for the others" {
 		t.Error(got)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	began := time.Now()
-	if got := s.culprit(ctx, refusable, culpritPatience); !strings.Contains(got, "there was no time for the others") || time.Since(began) > tryPatience {
-		t.Errorf("%s, after %s", got, time.Since(began))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := s.culprit(ctx, refusable, culpritPatience); !strings.Contains(got, "0 were tried alone and not refused; there was no time for the others") {
+		t.Error(got)
 	}
 	s.Tools.SandboxExec = "/absent"
 	if got := s.culprit(t.Context(), refusable, time.Second); !strings.HasPrefix(got, "its parts cannot be tried alone: launch: ") {

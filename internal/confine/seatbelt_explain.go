@@ -60,9 +60,10 @@ func explainSilence() *HostError {
 		"try again when the host is less busy; if it stays so, report it with a sample, see docs/prove-on-mac.md"}
 }
 
-// oneLine is what a process said as one bounded line that a terminal and JSON can take: valid UTF-8, and without controls.
+// oneLine is what a process said as one bounded line that a terminal and JSON can take: valid UTF-8, and without controls. Of what is too
+// long it has both ends, since the reason comes last.
 func oneLine(said string) string {
-	const most = 400
+	const most = 800
 	said = strings.Join(strings.FieldsFunc(said, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	said = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
@@ -73,7 +74,7 @@ func oneLine(said string) string {
 	if len(said) <= most {
 		return said
 	}
-	return strings.ToValidUTF8(said[:most], "") + "..."
+	return strings.ToValidUTF8(said[:most/2], "") + " ... " + strings.ToValidUTF8(said[len(said)-most/2:], "")
 }
 
 func (s Seatbelt) explainSandbox(ctx context.Context, i Instance, code int, said string) *HostError {

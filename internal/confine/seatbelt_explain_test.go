@@ -53,14 +53,14 @@ func TestExplainSeatbelt(t *testing.T) {
 
 // TestOneLine: what a process said is no more than words to whoever prints it.
 func TestOneLine(t *testing.T) {
-	long := strings.Repeat("x", 399)
+	half, rest := strings.Repeat("x", 399), strings.Repeat("z", 399)
 	for said, want := range map[string]string{
 		"\na\r\nb\n":                  "a; b",
 		"\x1b[2Ja\tb\x00\u202e\u0085": "\ufffd[2Ja\ufffdb\ufffd\ufffd\ufffd",
 		"a\xffb":                      "a\ufffdb",
-		long + "y":                    long + "y",
-		long + "yz":                   long + "y...",
-		long + "\u00e9":               long + "...", // cut within the letter
+		half + "yy" + rest:            half + "yy" + rest,
+		half + "yay" + rest:           half + "y ... y" + rest,
+		half + "\u00e9\u00e9" + rest:  half + " ... " + rest, // cut within the letters
 		"caf\u00e9":                   "caf\u00e9",
 	} {
 		if got := oneLine(said); got != want {

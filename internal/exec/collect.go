@@ -182,11 +182,16 @@ func (c *collector) onEnd(end pipeEnd) {
 }
 
 // onExit keeps the first error, as onEnd does. A run whose end could not be
-// watched for was killed for that, and its exit says nothing of the program.
+// watched for was killed for that, and its exit says nothing of the program. One
+// that cannot be reaped is killed too, as far as that goes, and not waited for.
 func (c *collector) onExit(e exit) {
-	c.state = e.state
 	if e.unseen != nil && c.lost == nil {
 		c.lost = e.unseen
+	}
+	if c.state = e.state; c.state == nil {
+		_ = c.process.Kill()
+		c.confirm.Reset(killConfirm)
+		return
 	}
 	c.clock.mark(StageProgram)
 	c.grace.Reset(closeGrace)

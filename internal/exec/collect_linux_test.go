@@ -40,18 +40,27 @@ func noStopAfterExit(t *testing.T, on platform) {
 	}
 }
 
-// TestUnwatchedExit: a process that was reaped is known to be gone, also where its
-// end could not be watched for; what came of it is then no result.
+// TestUnwatchedExit: a process that was reaped is known to be gone, also where
+// its end could not be watched for; what came of it is then no result. One that
+// cannot be reaped is lost too, and is not waited for until its time is over.
 func TestUnwatchedExit(t *testing.T) {
-	unseen := errors.New("watch: no")
-	c := &collector{clock: startStopwatch(), grace: stoppedTimer(), exits: make(chan exit, 2)}
-	c.reap(func() (*os.ProcessState, error) { return nil, unseen })
-	c.reap(func() (*os.ProcessState, error) { return &os.ProcessState{}, unseen })
-	c.onExit(<-c.exits)
-	var p problems
-	p.ofControl(Bounds{}, collected{lost: c.lost})
-	if c.state == nil || len(c.exits) != 0 || len(p) != 1 || p[0].Code != ProblemContactLost || !strings.Contains(p[0].Message, unseen.Error()) {
-		t.Errorf("%v, %v", c.state, p)
+	for _, state := range []*os.ProcessState{nil, {}} {
+		unseen := errors.New("watch: no")
+		process := versionProcess(t, onLinux)
+		c := &collector{process: process, clock: startStopwatch(), grace: stoppedTimer(), confirm: stoppedTimer(), exits: make(chan exit, 1)}
+		c.reap(func() (*os.ProcessState, error) { return state, unseen })
+		c.onExit(<-c.exits)
+		var p problems
+		p.ofControl(Bounds{}, collected{lost: c.lost})
+		if c.state != state || len(p) != 1 || p[0].Code != ProblemContactLost || !strings.Contains(p[0].Message, unseen.Error()) {
+			t.Errorf("%v, %v", c.state, p)
+		}
+		if waits := c.confirm.Stop(); waits == (state != nil) {
+			t.Errorf("reaped %v: its end is waited for %v", state != nil, waits)
+		}
+		_ = process.Kill()
+		_, _ = process.Wait()
+		c.release()
 	}
 }
 

@@ -29,7 +29,7 @@ type pipeEnd struct {
 // exit is how the process ended, and what kept its end from being seen as it
 // came: then it was killed for that reason alone.
 type exit struct {
-	state  *os.ProcessState
+	state  *os.ProcessState // nil: it was not reaped here, and never will be
 	unseen error
 }
 
@@ -43,11 +43,10 @@ func (c *collector) start() {
 	go c.reap(c.process.Wait)
 }
 
-// reap tells of a process that was reaped, also where an error came with it.
+// reap tells how the process ended, or why nobody can know.
 func (c *collector) reap(wait func() (*os.ProcessState, error)) {
-	if state, err := wait(); state != nil {
-		c.exits <- exit{state, err}
-	}
+	state, err := wait()
+	c.exits <- exit{state, err}
 }
 
 func (c *collector) readControl() error {

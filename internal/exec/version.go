@@ -102,7 +102,8 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 	return version, err
 }
 
-// explain asks the boundary, unless it has just said. What it says when ctx
+// explain asks the boundary, unless it has just said: on macOS it may take long,
+// and elsewhere its cure may be as old as explainAgain. What it says when ctx
 // ended is not all it would.
 func (v *versions) explain(ctx context.Context, node string, instance confine.Instance, e confine.Ending) *HostError {
 	if v.last.node == node && v.last.ending == e && time.Since(v.last.at) < explainAgain {
@@ -122,7 +123,7 @@ func notInstantiated(node string, err error) error {
 		return &pins.UnavailableError{Path: node, Problem: "can have no profile: " + unfit.Problem, Cure: unfit.Cure}
 	}
 	return &pins.UnavailableError{Path: node, Problem: fmt.Sprintf("can have no profile (%v)", err),
-		Cure: "name another Node with --node, and report this"}
+		Cure: "report this; meanwhile another Node by --node, or another --state, may do"}
 }
 
 // forBoundary is how the process ended, as a boundary explains it.

@@ -132,8 +132,9 @@ func nativeActs(table []Probe) string {
 }
 
 // soloActs are native acts that end the process if they are denied: each has a run of its own, with the arguments `act` and its Act, and Code is
-// the signal that ends it. The filter answers a call of the 32-bit architecture with SIGSYS; a kernel without a way in for such calls (built so, booted
-// with ia32_emulation=0, or a guest of some hypervisors) faults at the instruction, outside the boundary too, and the filter is not asked.
+// the signal that ends it. The filter answers a call of the 32-bit architecture with SIGSYS; a kernel without a way in for such calls (built
+// so, booted with ia32_emulation=0, or a guest of some hypervisors) faults at the instruction, outside the boundary too, and the filter is not
+// asked. Which of the two a host gives is not checked: either way the call did not take place.
 func soloActs(goarch string) []Probe {
 	if goarch != "amd64" {
 		return nil

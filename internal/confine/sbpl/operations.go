@@ -19,7 +19,7 @@ type Operation struct {
 // Subject is what an operation is about: what a question must tell, and what a filter can look at.
 type Subject string
 
-// The subjects. An operation about nothing takes no filter.
+// The subjects. An operation about nothing takes no filter, and none looks at a service or a call yet: questions tell them all the same.
 const (
 	Nothing Subject = "nothing"
 	AFile   Subject = "path"    // Query.Path
