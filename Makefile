@@ -93,9 +93,10 @@ build: ## bin/confined
 node: ## the Node of the tests, or the one of version NODE, into .node
 	@packaging/fetch-node.sh "$(NODE)"
 
-tools: ## what else tests need from npm, pinned: tools that run inside, and Nodes for macOS to read
+tools: ## what else tests need from npm, pinned: tools that run inside, a compiler for macOS, and Nodes for it to read
 	@packaging/need.sh linux
 	@packaging/fetch-tools.sh packaging/tools
+	@packaging/fetch-tools.sh packaging/macos
 	@packaging/fetch-darwin.sh
 
 generate: ## the HTTP code from openapi.yaml, docs/denied.md from the boundary suite

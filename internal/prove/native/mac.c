@@ -6,7 +6,7 @@
 typedef unsigned int port; // mach_port_t
 extern port mach_task_self_, bootstrap_port;
 int task_for_pid(port, int, port *), task_name_for_pid(port, int, port *);
-int mach_port_allocate(port, int, port *), mach_port_insert_right(port, port, port, int);
+int mach_port_allocate(port, unsigned, port *), mach_port_insert_right(port, port, port, unsigned);
 int bootstrap_look_up(port, const char *, port *), bootstrap_register(port, const char *, port);
 int sysctl(int *, unsigned, void *, size_t *, void *, size_t), sysctlbyname(const char *, void *, size_t *, void *, size_t);
 int proc_listallpids(void *, int), proc_pidinfo(int, int, uint64_t, void *, int), proc_pidpath(int, void *, uint32_t);
@@ -37,7 +37,7 @@ static int register_port(void) {
 	snprintf(name, sizeof name, "confined.probe.%d", getpid());
 	int r = mach_port_allocate(mach_task_self_, 1, &p);
 	if (r == 0) r = mach_port_insert_right(mach_task_self_, p, p, 20); // MACH_MSG_TYPE_MAKE_SEND
-	return r != 0 ? r : asked(bootstrap_register(bootstrap_port, name, p));
+	return asked(r != 0 ? r : bootstrap_register(bootstrap_port, name, p));
 }
 static int task_port(void) {
 	port p = 0;
