@@ -34,17 +34,15 @@ const idleMost = 25 << 10
 func TestMemoryOfResults(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, withFlags(fmt.Sprintf("--workers=%d", heldRuns), fmt.Sprintf("--max-retained=%d", heldRuns)))
-	for _, form := range []string{"application/json", streamed} {
-		for name, fill := range map[string]byte{"text": 'x', "binary": 0xff} {
-			d.resetPeak(t)
-			d.holdResults(t, form, fill)
-			peak := d.resident("VmHWM")
-			t.Logf("%s, %s: at most %d MiB resident", form, name, peak>>10)
-			if most := (heldRuns*heldOutput + 64<<20) >> 10; peak > most {
-				t.Errorf("%s, %s: the daemon had %d KiB resident; at most %d", form, name, peak, most)
-			}
-			d.mustBeSmall(t, form+", "+name)
+	for form, fill := range map[string]byte{"application/json": 0xff, streamed: 'x'} { // binary, and text
+		d.resetPeak(t)
+		d.holdResults(t, form, fill)
+		peak := d.resident("VmHWM")
+		t.Logf("%s of %q: at most %d MiB resident", form, fill, peak>>10)
+		if most := (heldRuns*heldOutput + 64<<20) >> 10; peak > most {
+			t.Errorf("%s of %q: the daemon had %d KiB resident; at most %d", form, fill, peak, most)
 		}
+		d.mustBeSmall(t, form)
 	}
 }
 
