@@ -33,6 +33,8 @@ func TestReportForPeople(t *testing.T) {
 			{"platform", verdictOK, "linux/amd64", ""},
 			{"boundary", verdictNo, "user namespaces are switched off", "sysctl -w user.max_user_namespaces=1000"},
 			{"root", verdictNote, "/r does not exist yet; serve makes it", ""}}},
+		"✓ ok      node  /^[[31m <U+202E>n\n                cure: a b\n" + ableText[strings.Index(ableText, "\n")+1:]: {
+			Able: true, Findings: []finding{{"node", verdictOK, "/\x1b[31m\n\u202en", "a\nb"}}},
 		ableText: {Able: true, Findings: []finding{{"platform", verdictOK, "linux/amd64", ""}}},
 	} {
 		var out bytes.Buffer

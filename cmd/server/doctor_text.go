@@ -9,7 +9,8 @@ import (
 )
 
 // print writes the report for people: one aligned line for each finding, and
-// the cure below what needs one.
+// the cure below what needs one. Paths and what programs said are spelled, so
+// that none of it acts on a terminal.
 func (r report) print(to io.Writer) error {
 	var b strings.Builder
 	width := 0
@@ -18,9 +19,9 @@ func (r report) print(to io.Writer) error {
 	}
 	for _, f := range r.Findings {
 		mark := map[verdict]string{verdictOK: "✓ ok", verdictNo: "✗ fails", verdictNote: "· note"}[f.Verdict]
-		fmt.Fprintf(&b, "%s%s %-*s  %s\n", mark, pad(mark, 9), width, f.Name, f.Detail)
+		fmt.Fprintf(&b, "%s%s %-*s  %s\n", mark, pad(mark, 9), width, f.Name, oneLine(f.Detail))
 		if f.Cure != "" {
-			fmt.Fprintf(&b, "%*s  cure: %s\n", 10+width, "", f.Cure)
+			fmt.Fprintf(&b, "%*s  cure: %s\n", 10+width, "", oneLine(f.Cure))
 		}
 	}
 	if r.Able {

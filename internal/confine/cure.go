@@ -2,6 +2,7 @@ package confine
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 )
 
@@ -25,6 +26,11 @@ func (f hostFacts) cureRefusal() string {
 	}
 	inDocker := "in Docker or Podman: run " + strings.Join(docker, " ") + ", or a profile of your own that allows user namespaces and mounts in them"
 	return strings.Join(append([]string{inDocker}, others...), "; ")
+}
+
+// CureDescriptors is for a daemon that has no descriptor left.
+func CureDescriptors() string {
+	return "try again when the daemon is less busy, or give it more descriptors where it is started (" + HardLimitSettings(runtime.GOOS, "n") + ")"
 }
 
 // HardLimitSettings are what raises a daemon's hard limits on an operating system. The limits are named by their letters in ulimit.

@@ -3,6 +3,7 @@ package confine
 import (
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -335,6 +336,7 @@ func TestHostVerdicts(t *testing.T) {
 		t.Fatalf("a good host: %v", problem)
 	}
 	for want, spoil := range map[string]func(*hostFacts){
+		"too many open files":                     func(f *hostFacts) { f.unread, f.maxUserNamespaces = syscall.EMFILE, "" },
 		"not made for riscv64":                    func(f *hostFacts) { f.architecture = "riscv64" },
 		"switched off at boot":                    func(f *hostFacts) { f.landlockABI, f.landlockOff = 0, true },
 		"Landlock cannot be used":                 func(f *hostFacts) { f.landlockABI, f.landlockErr = 0, "function not implemented" },

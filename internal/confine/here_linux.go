@@ -41,8 +41,9 @@ func (linuxBoundary) MaxDescriptors(slots int) int64 {
 
 // Explain knows the launch stage's own refusals, which name the step.
 func (linuxBoundary) Explain(_ context.Context, _ Instance, e Ending) *HostError {
-	if e.Code != RefusalCode {
+	said := oneLine(e.Stderr)
+	if _, ours := refusedStep(said); e.Code != RefusalCode || !ours {
 		return nil
 	}
-	return &HostError{"the boundary cannot be had: " + oneLine(e.Stderr), refusalCure()}
+	return &HostError{"the boundary cannot be had: " + said, refusalCure()}
 }

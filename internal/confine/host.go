@@ -9,6 +9,7 @@ import (
 
 // hostFacts is what a Linux host says of itself, as far as it decides whether the boundary can be had. Files that do not exist are empty.
 type hostFacts struct {
+	unread       error  // why a file of /proc that is there could not be read
 	architecture string // as Go names it
 	root         bool   // the daemon's effective uid is 0
 
@@ -36,7 +37,7 @@ const minLandlockABI = 6
 // judge returns the first thing that is missing, with its cure, or nil.
 func (f hostFacts) judge() *HostError {
 	for _, check := range []func(hostFacts) *HostError{
-		hostFacts.judgeArchitecture, hostFacts.judgeLandlock, hostFacts.judgeNamespaces, hostFacts.judgeUnprivileged,
+		hostFacts.judgeReading, hostFacts.judgeArchitecture, hostFacts.judgeLandlock, hostFacts.judgeNamespaces, hostFacts.judgeUnprivileged,
 		hostFacts.judgeIDs, hostFacts.judgeSeccomp, hostFacts.judgeLimits,
 	} {
 		if problem := check(f); problem != nil {
@@ -44,6 +45,14 @@ func (f hostFacts) judge() *HostError {
 		}
 	}
 	return nil
+}
+
+// judgeReading comes first: what was not read is not missing.
+func (f hostFacts) judgeReading() *HostError {
+	if f.unread == nil {
+		return nil
+	}
+	return &HostError{"what this host has cannot be read: " + f.unread.Error(), CureDescriptors()}
 }
 
 func (f hostFacts) judgeArchitecture() *HostError {

@@ -17,19 +17,26 @@ func refusalCure() string { return gatherFacts().cureRefusal() }
 
 func gatherFacts() hostFacts {
 	f := hostFacts{
-		architecture:       runtime.GOARCH,
-		root:               os.Geteuid() == 0,
-		maxUserNamespaces:  readWord("/proc/sys/user/max_user_namespaces"),
-		maxMountNamespaces: readWord("/proc/sys/user/max_mnt_namespaces"),
-		unprivilegedClone:  readWord("/proc/sys/kernel/unprivileged_userns_clone"),
-		apparmorRestricts:  readWord("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
-		apparmorLabel:      readWord("/proc/self/attr/apparmor/current"),
-		uidMap:             readWord("/proc/self/uid_map"),
-		gidMap:             readWord("/proc/self/gid_map"),
-		hardData:           hardLimit(unix.RLIMIT_DATA),
-		hardStack:          hardLimit(unix.RLIMIT_STACK),
-		hardThreads:        hardLimit(unix.RLIMIT_NPROC),
-		hardSignals:        hardLimit(unix.RLIMIT_SIGPENDING),
+		architecture: runtime.GOARCH,
+		root:         os.Geteuid() == 0,
+		hardData:     hardLimit(unix.RLIMIT_DATA),
+		hardStack:    hardLimit(unix.RLIMIT_STACK),
+		hardThreads:  hardLimit(unix.RLIMIT_NPROC),
+		hardSignals:  hardLimit(unix.RLIMIT_SIGPENDING),
+	}
+	for path, word := range map[string]*string{
+		"/proc/sys/user/max_user_namespaces":                     &f.maxUserNamespaces,
+		"/proc/sys/user/max_mnt_namespaces":                      &f.maxMountNamespaces,
+		"/proc/sys/kernel/unprivileged_userns_clone":             &f.unprivilegedClone,
+		"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": &f.apparmorRestricts,
+		"/proc/self/attr/apparmor/current":                       &f.apparmorLabel,
+		"/proc/self/uid_map":                                     &f.uidMap,
+		"/proc/self/gid_map":                                     &f.gidMap,
+	} {
+		text, err := os.ReadFile(path)
+		if *word = strings.TrimSpace(string(text)); errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) {
+			f.unread = err
+		}
 	}
 	f.askLandlock()
 	f.askSeccomp()

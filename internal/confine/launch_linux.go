@@ -217,7 +217,11 @@ func (e *ends) close() {
 // child's, blocking.
 func openEnds() (c *child, theirs *ends, err error) {
 	c, theirs = &child{Process: &Process{}}, &ends{}
-	if err := errors.Join(openPipes(c, theirs), openLock(c, theirs)); err != nil {
+	err = openPipes(c, theirs)
+	if err == nil {
+		err = openLock(c, theirs)
+	}
+	if err != nil {
 		theirs.close()
 		c.close()
 		return nil, nil, err

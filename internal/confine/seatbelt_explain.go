@@ -66,7 +66,7 @@ func oneLine(said string) string {
 	const most = 800
 	said = strings.Join(strings.FieldsFunc(said, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	said = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
 			return utf8.RuneError
 		}
 		return r // RuneError for each byte that is no UTF-8
@@ -75,6 +75,13 @@ func oneLine(said string) string {
 		return said
 	}
 	return strings.ToValidUTF8(said[:most/2], "") + " ... " + strings.ToValidUTF8(said[len(said)-most/2:], "")
+}
+
+// refusedStep is the step that a launch stage or a preload refused, by one of the lines it said. Any program can exit with [RefusalCode].
+func refusedStep(said string) (step string, ours bool) {
+	_, step, ours = strings.Cut("; "+said, "; confined: ")
+	step, _, _ = strings.Cut(step, ":")
+	return step, ours
 }
 
 func (s Seatbelt) explainSandbox(ctx context.Context, i Instance, code int, said string) *HostError {
@@ -96,11 +103,10 @@ func (s Seatbelt) explainSandbox(ctx context.Context, i Instance, code int, said
 
 // explainStage is for the shell's and the preload's own refusals, which name the step.
 func (s Seatbelt) explainStage(said string) *HostError {
-	_, step, ours := strings.Cut("; "+said, "; confined: ")
+	step, ours := refusedStep(said)
 	if !ours {
 		return nil
 	}
-	step, _, _ = strings.Cut(step, ":")
 	cure := s.RefusalCure()
 	if slices.Contains([]string{"cpu", "descriptors"}, step) {
 		cure = "raise the hard limit where the daemon is started (" + HardLimitSettings("darwin", "tn") + ")"

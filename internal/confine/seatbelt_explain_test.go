@@ -57,6 +57,7 @@ func TestOneLine(t *testing.T) {
 	for said, want := range map[string]string{
 		"\na\r\nb\n":                  "a; b",
 		"\x1b[2Ja\tb\x00\u202e\u0085": "\ufffd[2Ja\ufffdb\ufffd\ufffd\ufffd",
+		"a\u2028b\u2029":              "a\ufffdb\ufffd",
 		"a\xffb":                      "a\ufffdb",
 		half + "yy" + rest:            half + "yy" + rest,
 		half + "yay" + rest:           half + "y ... y" + rest,

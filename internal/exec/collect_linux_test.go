@@ -140,7 +140,7 @@ func TestForBoundary(t *testing.T) {
 func TestReadVersion(t *testing.T) {
 	code := func(n int) *Exit { return &Exit{Code: &n} }
 	signal := "SIGSEGV"
-	measured := Bounds{CPUSeconds: 1, MaxDescriptors: 64}.asked()
+	measured, asked := Bounds{CPUSeconds: 1, MaxDescriptors: 64}.asked(), versionRun.asked()
 	explain := func(e confine.Ending) *HostError { return confine.Here().Explain(t.Context(), confine.Instance{}, e) }
 	for name, row := range map[string]struct {
 		facts ProcessFacts
@@ -156,6 +156,11 @@ func TestReadVersion(t *testing.T) {
 		"signal":                 {ProcessFacts{Exit: &Exit{Signal: &signal}}, false, "was ended by SIGSEGV"},
 		"another code":           {ProcessFacts{Exit: code(1), Stdout: OutputOf([]byte("v26.8.1\n"))}, false, "ended with exit code 1"},
 		"no version":             {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("26.8.1\n"))}, false, "printed"},
+		"too much":               {ProcessFacts{Exit: &Exit{Signal: &signal}, Stopped: StopOutputLimit, Limits: &asked}, false, "was stopped (output-limit)"},
+		"125 of its own":         {ProcessFacts{Exit: code(confine.RefusalCode), Stderr: OutputOf([]byte("not confined: x\n"))}, false, "ended with exit code 125"},
+		"controls":               {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v1\x1b[31m\n"))}, false, "printed"},
+		"no UTF-8":               {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v\xff\n"))}, false, "printed"},
+		"too long":               {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v" + strings.Repeat("1", 65) + "\n"))}, false, "printed"},
 		"two lines":              {ProcessFacts{Exit: code(0), Stdout: OutputOf([]byte("v26.8.1\nx\n"))}, false, "printed"},
 	} {
 		version, err := readVersion("/n/node", collected{facts: row.facts}, explain)

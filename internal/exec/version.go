@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"confined/internal/confine"
@@ -85,6 +86,8 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 	switch {
 	case errors.As(err, &refused):
 		return "", refused
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "", &HostError{Problem: fmt.Sprintf("the launch stage cannot be started: %v", err), Cure: confine.CureDescriptors()}
 	case err != nil:
 		return "", &HostError{Problem: fmt.Sprintf("the launch stage cannot be started: %v", err), Cure: v.boundary.RefusalCure()}
 	}
@@ -154,7 +157,7 @@ func readVersion(node string, got collected, explain func(confine.Ending) *HostE
 			Cure:    "raise them where the daemon is started (" + confine.HardLimitSettings(runtime.GOOS, "tn") + ")"}
 	case got.lost != nil: // the exit may be that of a process that was killed for it
 		return "", &HostError{Problem: fmt.Sprintf("%s, and could not be read or watched: %v", said, got.lost), Cure: "try again when the host is less busy"}
-	case f.Stopped != "" || f.Exit == nil:
+	case f.Stopped == StopTimeout || f.Exit == nil:
 		if problem := explain(f.forBoundary()); problem != nil {
 			return "", problem
 		}
@@ -164,7 +167,7 @@ func readVersion(node string, got collected, explain func(confine.Ending) *HostE
 		return "", &HostError{Problem: said, Cure: "try again when the host is less busy"}
 	}
 	version, ok := strings.CutPrefix(strings.TrimSuffix(string(f.Stdout.Bytes()), "\n"), "v")
-	if f.Exit.Code == nil || *f.Exit.Code != 0 || !ok || version == "" || strings.ContainsAny(version, "\n\t ") {
+	if f.Stopped != "" || f.Exit.Code == nil || *f.Exit.Code != 0 || !ok || !pins.IsVersion(version) {
 		if problem := explain(f.forBoundary()); problem != nil {
 			return "", problem
 		}

@@ -21,6 +21,11 @@ var (
 	versionForm = regexp.MustCompile(`^v?[0-9A-Za-z][0-9A-Za-z.+-]{0,63}$`)
 )
 
+// IsVersion says whether text can be a version of Node as runtimes and receipts name it, without the v.
+func IsVersion(text string) bool {
+	return !strings.HasPrefix(text, "v") && versionForm.MatchString(text)
+}
+
 // Encode is r as its file has it: indented JSON, one spelling for each receipt. Times are UTC, in milliseconds; bytes that are no UTF-8
 // are U+FFFD.
 func (r Receipt) Encode() ([]byte, error) {
