@@ -28,7 +28,7 @@ func wordsOf(goos string) hostWords {
 func macNotes(t confine.Tools) []finding {
 	note := func(name, detail string) finding { return finding{name, verdictNote, detail, ""} }
 	return []finding{
-		note("tools", strings.Join([]string{t.Dash, t.Env, t.SandboxExec}, ", ")+": they start each run, and their bytes are a part of the runtime's identity"),
+		note("tools", strings.Join(t.Paths(), ", ")+": they start each run, and their bytes are a part of the runtime's identity"),
 		note("sandbox", "Seatbelt, by sandbox-exec, which Apple calls deprecated; a sandbox around the daemon shows when a run is started, and is named then"),
 		note("processor time", "a run that uses up its processor time gets one SIGXCPU, which a program can catch; the time limit of the request is what ends it"),
 		note("memory", "macOS gives a run no bound on its memory, nor on its threads"),

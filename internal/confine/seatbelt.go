@@ -13,6 +13,9 @@ const seatbeltName = "confined-macos/1"
 // Tools are the programs that start Node on macOS, by their absolute paths.
 type Tools struct{ Dash, Env, SandboxExec string }
 
+// Paths are the tools in the order in which they become each other.
+func (t Tools) Paths() []string { return []string{t.Dash, t.Env, t.SandboxExec} }
+
 // AppleTools are those that macOS brings.
 func AppleTools() Tools { return Tools{"/bin/dash", "/usr/bin/env", "/usr/bin/sandbox-exec"} }
 
@@ -44,7 +47,11 @@ func (s Seatbelt) Profile() pins.Profile {
 
 // Launchers are the three tools, which are executed by their paths.
 func (s Seatbelt) Launchers() ([]pins.Launcher, error) {
-	return []pins.Launcher{{Path: s.Tools.Dash}, {Path: s.Tools.Env}, {Path: s.Tools.SandboxExec}}, nil
+	var launchers []pins.Launcher
+	for _, tool := range s.Tools.Paths() {
+		launchers = append(launchers, pins.Launcher{Path: tool})
+	}
+	return launchers, nil
 }
 
 // Owner is the daemon's own user: macOS has no other to give to a run.

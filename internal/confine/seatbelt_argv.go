@@ -49,7 +49,7 @@ func (s Seatbelt) argv(j Job, text string) ([]string, error) {
 	if j.Image != nil {
 		return nil, errors.New("Seatbelt executes Node from its path: there is no sealed copy here")
 	}
-	for _, tool := range []string{s.Tools.Dash, s.Tools.Env, s.Tools.SandboxExec} {
+	for _, tool := range s.Tools.Paths() {
 		if checkPath(tool) != nil || strings.ContainsRune(tool, '=') { // env would take it for a variable
 			return nil, fmt.Errorf("the tool %q is no path that env would execute", tool)
 		}

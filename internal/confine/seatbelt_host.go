@@ -29,7 +29,7 @@ type pathFacts struct {
 
 func (s Seatbelt) gather() seatbeltFacts {
 	f := seatbeltFacts{system: runtime.GOOS, architecture: runtime.GOARCH, root: os.Geteuid() == 0 || os.Getuid() == 0}
-	for _, tool := range []string{s.Tools.Dash, s.Tools.Env, s.Tools.SandboxExec} {
+	for _, tool := range s.Tools.Paths() {
 		var way []pathFacts
 		for _, p := range append(parents(tool), tool) {
 			way = append(way, lookAt(p))
