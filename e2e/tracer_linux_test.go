@@ -81,13 +81,21 @@ func seize(pid int, options uintptr) (threads []int, err error) {
 			if seized[tid] {
 				continue
 			}
-			if err := ptrace(unix.PTRACE_SEIZE, tid, options); err != nil {
-				return nil, fmt.Errorf("PTRACE_SEIZE of %d: %w (a Yama ptrace_scope above 0 forbids it: sysctl kernel.yama.ptrace_scope=0)", pid, err)
+			if err := seizeThread(tid, options); err != nil {
+				return nil, err
 			}
 			seized[tid], threads = true, append(threads, tid)
 		}
 	}
 	return threads, nil
+}
+
+// seizeThread makes this thread the tracer of another.
+func seizeThread(tid int, options uintptr) error {
+	if err := ptrace(unix.PTRACE_SEIZE, tid, options); err != nil {
+		return fmt.Errorf("PTRACE_SEIZE of %d: %w (a Yama ptrace_scope above 0 forbids it: sysctl kernel.yama.ptrace_scope=0)", tid, err)
+	}
+	return nil
 }
 
 // nextStop waits until something that is traced stops.

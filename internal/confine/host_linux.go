@@ -33,8 +33,8 @@ func gatherFacts() hostFacts {
 		"/proc/self/uid_map":                                     &f.uidMap,
 		"/proc/self/gid_map":                                     &f.gidMap,
 	} {
-		text, err := os.ReadFile(path)
-		if *word = strings.TrimSpace(string(text)); errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) {
+		var err error
+		if *word, err = readWord(path); errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) {
 			f.unread = err
 		}
 	}
@@ -43,15 +43,16 @@ func gatherFacts() hostFacts {
 	return f
 }
 
-// readWord reads a small file of /proc; one that is not there says nothing.
-func readWord(path string) string {
-	text, _ := os.ReadFile(path)
-	return strings.TrimSpace(string(text))
+// readWord reads a small file of /proc; one that cannot be read says nothing.
+func readWord(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	return strings.TrimSpace(string(text)), err
 }
 
 // epollWatches is how many watches one user may have, 0 if the kernel does not say (epoll(7), /proc interfaces).
 func epollWatches() uint64 {
-	n, err := strconv.ParseUint(readWord("/proc/sys/fs/epoll/max_user_watches"), 10, 64)
+	word, _ := readWord("/proc/sys/fs/epoll/max_user_watches")
+	n, err := strconv.ParseUint(word, 10, 64)
 	if err != nil {
 		return 0
 	}

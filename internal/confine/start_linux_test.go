@@ -61,7 +61,7 @@ func TestStart(t *testing.T) {
 			t.Errorf("status is without %q:\n%s", want, status)
 		}
 	}
-	if personality := readWord(fmt.Sprintf("/proc/%d/personality", r.PID)); personality != "00000000" {
+	if personality, err := readWord(fmt.Sprintf("/proc/%d/personality", r.PID)); err != nil || personality != "00000000" {
 		t.Errorf("personality %s", personality)
 	}
 	r.open(0)

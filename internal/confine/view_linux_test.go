@@ -25,7 +25,7 @@ func TestHostView(t *testing.T) {
 	checkStatus(t, r.PID)
 	checkMounts(t, r.PID, i, s)
 	for file, want := range map[string]string{"oom_score_adj": "1000", "coredump_filter": "00000000"} {
-		if got := readWord(fmt.Sprintf("/proc/%d/%s", r.PID, file)); got != want {
+		if got, err := readWord(fmt.Sprintf("/proc/%d/%s", r.PID, file)); err != nil || got != want {
 			t.Errorf("%s %q, want %q", file, got, want)
 		}
 	}

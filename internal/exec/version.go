@@ -86,10 +86,8 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 	switch {
 	case errors.As(err, &refused):
 		return "", refused
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return "", &HostError{Problem: fmt.Sprintf("the launch stage cannot be started: %v", err), Cure: confine.CureDescriptors()}
 	case err != nil:
-		return "", &HostError{Problem: fmt.Sprintf("the launch stage cannot be started: %v", err), Cure: v.boundary.RefusalCure()}
+		return "", &HostError{Problem: fmt.Sprintf("the launch stage cannot be started: %v", err), Cure: v.cureStart(err)}
 	}
 	clock.spawned()
 	got := collect(ctx, process, versionRun, clock, collectHooks{admitted: func() {}, printed: func(Stream, Output, int) {}})
@@ -103,6 +101,14 @@ func (v *versions) ask(ctx context.Context, taken takenRuntime) (string, error) 
 		return "", ctx.Err()
 	}
 	return version, err
+}
+
+// cureStart is for a launch that could not be started.
+func (v *versions) cureStart(err error) string {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return confine.CureDescriptors()
+	}
+	return v.boundary.RefusalCure()
 }
 
 // explain asks the boundary, unless it has just said: on macOS it may take long,
